@@ -1,0 +1,32 @@
+"""Words that every room shares."""
+
+from typing import NamedTuple
+
+NO_PRODUCER_ID = -1
+NO_PRODUCER_EPOCH = -1
+NO_SEQUENCE = -1
+NO_TIMESTAMP = -1
+NO_OFFSET = -1
+
+Buffer = bytes | bytearray | memoryview
+
+
+class TopicPartition(NamedTuple):
+    topic: str
+    partition: int
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+class OffsetRange(NamedTuple):
+    """Half-open: `start_offset` is inside, `end_offset` is not."""
+
+    start_offset: int
+    end_offset: int
+
+    def __len__(self) -> int:
+        return max(0, self.end_offset - self.start_offset)
+
+    def __contains__(self, offset: object) -> bool:
+        return isinstance(offset, int) and self.start_offset <= offset < self.end_offset
