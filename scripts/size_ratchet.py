@@ -1,7 +1,7 @@
 """Sizes as a ratchet: no function may grow past 70 lines, no file past 500, unless it is listed as known.
 
-`scripts/size_ratchet.txt` holds what was already over the line, with its size: an entry may shrink, never grow,
-and must be removed once it is under the line. Generated files are not counted.
+`scripts/size_ratchet.txt` holds what was already over the line, with its size: an entry may shrink, never
+grow, and must be removed once it is under the line. Generated files are not counted.
 """
 
 import ast
@@ -46,7 +46,7 @@ def main() -> int:
     stale = sorted(set(allowed) - set(found))
     for name, lines in grown.items():
         print(
-            f"{name}: {lines} lines; split it (functions end at {FUNCTION_LINES_MAX}, files at {FILE_LINES_MAX})"
+            f"{name}: {lines} lines; split it (a function ends at {FUNCTION_LINES_MAX}, a file at {FILE_LINES_MAX})"
         )
     for name in stale:
         print(f"{name}: under the line again; remove it from {KNOWN.relative_to(ROOT)}")
