@@ -45,9 +45,7 @@ def main() -> int:
     grown = {name: lines for name, lines in found.items() if lines > allowed.get(name, 0)}
     stale = sorted(set(allowed) - set(found))
     for name, lines in grown.items():
-        print(
-            f"{name}: {lines} lines; split it (a function ends at {FUNCTION_LINES_MAX}, a file at {FILE_LINES_MAX})"
-        )
+        print(f"{name}: {lines} lines; split it (a function ends at {FUNCTION_LINES_MAX}, a file at {FILE_LINES_MAX})")
     for name in stale:
         print(f"{name}: under the line again; remove it from {KNOWN.relative_to(ROOT)}")
     return 1 if grown or stale else 0
