@@ -60,9 +60,8 @@ def build_batch(
         encoded += _encode_record(
             record, timestamp_delta=record.timestamp_ms - base_timestamp, offset_delta=offset_delta
         )
-    payload = b"".join(encoded)
-    if compression != Compression.NONE and records:
-        payload = compress(payload, compression)
+    compression = compression if records else Compression.NONE
+    payload = compress(b"".join(encoded), compression)
 
     header = BatchHeader(
         base_offset=base_offset,

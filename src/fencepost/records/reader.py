@@ -61,10 +61,10 @@ def _read_record(payload: bytes, position: int, header: BatchHeader) -> tuple[Re
     key, position = _read_bytes(payload, position)
     value, position = _read_bytes(payload, position)
     headers: Headers = ()
-    if payload[position] == 0:
-        position += 1
-    else:
+    if payload[position]:
         headers, position = _read_headers(payload, position)
+    else:
+        position += 1
     if position != end:
         raise InvalidRecordBatch(f"a record that should end at {end} ends at {position}")
     offset = header.base_offset + offset_delta
@@ -72,10 +72,9 @@ def _read_record(payload: bytes, position: int, header: BatchHeader) -> tuple[Re
 
 
 def _read_bytes(payload: bytes, position: int) -> tuple[bytes | None, int]:
+    """Bytes behind their length; Kafka's readers take every negative length for null, so this one does."""
     length, position = read_varint(payload, position)
     if length < 0:
-        if length != -1:
-            raise InvalidRecordBatch(f"a length of {length} at {position}: only -1, null, is negative")
         return None, position
     end = position + length
     if end > len(payload):

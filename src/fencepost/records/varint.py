@@ -31,15 +31,25 @@ def encode_varint(value: int) -> bytes:
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """The value at `position`, at most 32 bits wide, and the position behind it."""
-    return _read(data, position, VARINT_BYTES_MAX, 0xFFFF_FFFF)
+    byte = data[position]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position + 1
+    second = data[position + 1]
+    if second < 0x80:
+        unsigned = (byte & 0x7F) | second << 7
+        return (unsigned >> 1) ^ -(unsigned & 1), position + 2
+    return _read_long(data, position, VARINT_BYTES_MAX, 0xFFFF_FFFF)
 
 
 def read_varlong(data: bytes, position: int) -> tuple[int, int]:
     """The value at `position`, at most 64 bits wide, and the position behind it."""
-    return _read(data, position, VARLONG_BYTES_MAX, 0xFFFF_FFFF_FFFF_FFFF)
+    byte = data[position]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position + 1
+    return _read_long(data, position, VARLONG_BYTES_MAX, 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def _read(data: bytes, position: int, bytes_max: int, unsigned_max: int) -> tuple[int, int]:
+def _read_long(data: bytes, position: int, bytes_max: int, unsigned_max: int) -> tuple[int, int]:
     unsigned = 0
     for index in range(bytes_max):
         byte = data[position + index]
