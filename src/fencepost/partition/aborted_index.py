@@ -1,0 +1,73 @@
+"""Which transactions of a partition were aborted, for the list that goes with a read_committed fetch.
+
+Four columns of 64-bit numbers, 32 bytes an aborted transaction, in the order of their markers, which is strictly
+increasing. `last_stable_offset` is the first offset of the oldest other transaction that was open at the marker, or
+the offset after the marker: whatever is decided later starts at or after it, so a selection may stop there.
+An entry must go before its marker does: a reader who is told of an abort and never meets the marker
+drops everything that the producer wrote since.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.errors import invariant
+
+
+class AbortedTransaction(NamedTuple):
+    producer_id: int
+    first_offset: int
+
+
+def _column() -> "array[int]":
+    return array("q")
+
+
+@dataclass(slots=True)
+class AbortedIndex:
+    producer_ids: "array[int]" = field(default_factory=_column)
+    first_offsets: "array[int]" = field(default_factory=_column)
+    marker_offsets: "array[int]" = field(default_factory=_column)
+    last_stable_offsets: "array[int]" = field(default_factory=_column)
+
+    def __len__(self) -> int:
+        return len(self.marker_offsets)
+
+    def columns(self) -> "tuple[array[int], array[int], array[int], array[int]]":
+        return self.producer_ids, self.first_offsets, self.marker_offsets, self.last_stable_offsets
+
+    def append(self, *, producer_id: int, first_offset: int, marker_offset: int, last_stable_offset: int) -> None:
+        invariant(
+            not self.marker_offsets or self.marker_offsets[-1] < marker_offset,
+            f"the abort marker at {marker_offset} comes after those already in the index",
+        )
+        self.producer_ids.append(producer_id)
+        self.first_offsets.append(first_offset)
+        self.marker_offsets.append(marker_offset)
+        self.last_stable_offsets.append(last_stable_offset)
+
+    def select(self, *, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Every aborted transaction that may have records in the range; in marker order, perhaps a few too many."""
+        selected = []
+        producer_ids, first_offsets, marker_offsets, last_stable_offsets = self.columns()
+        for row in range(bisect_left(marker_offsets, start_offset), len(marker_offsets)):
+            if first_offsets[row] < end_offset:
+                selected.append(AbortedTransaction(producer_ids[row], first_offsets[row]))
+            if last_stable_offsets[row] >= end_offset:
+                break
+        return selected
+
+    def forget_below(self, log_start_offset: int) -> None:
+        """Drop the transactions whose markers lie before the log's start."""
+        rows = bisect_left(self.marker_offsets, log_start_offset)
+        for column in self.columns():
+            del column[:rows]
+
+    def forget_markers(self, marker_offsets: Iterable[int]) -> None:
+        """Drop the transactions with these markers; markers that are not in the index are passed over."""
+        gone = frozenset(marker_offsets)
+        keep = [row for row, offset in enumerate(self.marker_offsets) if offset not in gone]
+        for column in self.columns():
+            column[:] = array("q", [column[row] for row in keep])

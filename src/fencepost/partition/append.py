@@ -1,0 +1,144 @@
+"""Whether a batch of records may be appended: duplicates, epochs, sequences, open transactions; in Kafka's order.
+
+`decide_append` judges one batch with a producer id by what the partition remembers of that producer. Sequences are
+checked for clients only: the group coordinator's transactional offsets have none. A duplicate is answered
+with the offsets that the batch got the first time, once those are below the high watermark.
+Batches that only the coordinator may write, the markers, are `markers.decide_marker`.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.partition.partition import PartitionState
+from fencepost.partition.producer_state import ProducerState
+from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader
+from fencepost.records.sequence import increment_sequence
+from fencepost.types import NO_PRODUCER_EPOCH
+
+
+class AppendOrigin(Enum):
+    CLIENT = "client"
+    COORDINATOR = "coordinator"
+
+
+class Append(NamedTuple):
+    """The batch may be written, stamped with these."""
+
+    base_offset: int
+    leader_epoch: int
+
+
+class Duplicate(NamedTuple):
+    """The batch is in the log already: write nothing, answer success with these."""
+
+    base_offset: int
+    last_offset: int
+    timestamp: int
+
+
+_UNKNOWN_PRODUCER = ProducerState()
+"""Stands for a producer id without state; nothing ever changes it."""
+
+
+def decide_append(
+    state: PartitionState,
+    header: BatchHeader,
+    *,
+    origin: AppendOrigin = AppendOrigin.CLIENT,
+    guard_id: int | None = None,
+    is_verification_enabled: bool = True,
+) -> Append | Duplicate | Refusal:
+    """`guard_id` is the guard under which the coordinator agreed, if it was asked."""
+    is_client = origin is AppendOrigin.CLIENT
+    if refusal := _malformed_refusal(header, is_client=is_client):
+        return refusal
+    if header.producer_id < 0:
+        return Append(state.end_offset, state.leader_epochs.latest)
+    producer = state.producers.get(header.producer_id, _UNKNOWN_PRODUCER)
+    if is_client and (cached := producer.find_duplicate(header)):
+        return Duplicate(cached.base_offset, cached.last_offset, cached.timestamp)
+    if header.producer_epoch < producer.producer_epoch:
+        return _epoch_refusal(header, producer)
+    is_transactional = header.attributes & TRANSACTIONAL_FLAG
+    if (
+        is_transactional
+        and is_verification_enabled
+        and not producer.has_open_transaction_of(header.producer_epoch)
+        and not _is_current_guard(state, header.producer_id, guard_id)
+    ):
+        return _unverified_refusal(header)
+    if is_client and (refusal := _sequence_refusal(state, header, producer)):
+        return refusal
+    if producer.has_open_transaction and not is_transactional:
+        return _not_transactional_refusal(header, producer)
+    return Append(state.end_offset, state.leader_epochs.latest)
+
+
+def _is_current_guard(state: PartitionState, producer_id: int, guard_id: int | None) -> bool:
+    guard = state.guards.get(producer_id)
+    return guard is not None and guard.guard_id == guard_id
+
+
+def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | None:
+    if header.attributes & CONTROL_FLAG:
+        return Refusal(ErrorCode.INVALID_RECORD, "control batches are the transaction coordinator's to write")
+    if header.producer_id < 0:
+        if header.attributes & TRANSACTIONAL_FLAG:
+            return Refusal(ErrorCode.INVALID_PRODUCER_ID_MAPPING, "a transactional batch needs a producer id")
+    elif is_client and header.base_sequence < 0:
+        return Refusal(
+            ErrorCode.INVALID_RECORD,
+            f"batch of producer {header.producer_id} has base sequence {header.base_sequence}: 0 or more is needed",
+        )
+    return None
+
+
+def _sequence_refusal(state: PartitionState, header: BatchHeader, producer: ProducerState) -> Refusal | None:
+    base_sequence = header.base_sequence
+    if state.guards and (guard := state.guards.get(header.producer_id)) is not None:
+        # KIP-890: with an epoch for every transaction, its first write on a partition is sequence 0.
+        if guard.supports_epoch_bump and base_sequence != 0 and not producer.batches:
+            return _out_of_order(header, producer, expected=0)
+        if base_sequence > guard.lowest_sequence:
+            return _out_of_order(header, producer, expected=guard.lowest_sequence)
+    if producer.producer_epoch == NO_PRODUCER_EPOCH:
+        return None  # KIP-360: a producer that the partition does not know may start anywhere.
+    if header.producer_epoch != producer.producer_epoch:
+        expected = 0
+    else:
+        expected = increment_sequence(producer.last_sequence, 1)
+    return None if base_sequence == expected else _out_of_order(header, producer, expected=expected)
+
+
+def _out_of_order(header: BatchHeader, producer: ProducerState, *, expected: int) -> Refusal:
+    return Refusal(
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        f"producer {header.producer_id} epoch {header.producer_epoch} sent sequence {header.base_sequence}, "
+        f"expected {expected} (the partition has seen epoch {producer.producer_epoch}, "
+        f"last sequence {producer.last_sequence})",
+    )
+
+
+def _epoch_refusal(header: BatchHeader, producer: ProducerState) -> Refusal:
+    return Refusal(
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        f"producer {header.producer_id} has epoch {header.producer_epoch}, the partition has seen "
+        f"{producer.producer_epoch}: the transaction has ended or another instance has taken over; abort",
+    )
+
+
+def _unverified_refusal(header: BatchHeader) -> Refusal:
+    return Refusal(
+        ErrorCode.INVALID_TXN_STATE,
+        f"producer {header.producer_id} epoch {header.producer_epoch} has no open transaction on this partition "
+        "and none that the coordinator has just confirmed",
+    )
+
+
+def _not_transactional_refusal(header: BatchHeader, producer: ProducerState) -> Refusal:
+    return Refusal(
+        ErrorCode.INVALID_TXN_STATE,
+        f"producer {header.producer_id} epoch {header.producer_epoch} sent a batch outside a transaction while its "
+        f"transaction that began at offset {producer.current_txn_first_offset} is open",
+    )
