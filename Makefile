@@ -33,7 +33,16 @@ format: setup
 bench: setup
 	$(BIN)/python benchmarks/run.py
 
-sim kafka demo:
+PEERS := .peers/kafka-4.3.1/.fetched .peers/java-client-3.9.1/.fetched
+
+kafka: $(PEERS)
+
+.peers/%/.fetched: peers/%/pom.xml
+	@command -v mvn >/dev/null || { echo "make kafka needs Maven (mvn) and Java 17 or newer on the PATH" >&2; exit 1; }
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/.peers/$*"
+	@touch $@
+
+sim demo:
 	@echo "make $@: the room behind this target is not built yet (see README, 'What is here')." >&2; exit 1
 
 clean:

@@ -1,0 +1,149 @@
+"""Apache Kafka beside us: one KRaft node on loopback, from the jars of `make kafka`, in a temporary folder.
+
+It is the control in behaviour tests and the rival in benchmarks, with its defaults unless said otherwise.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from fencepost.errors import FencepostError
+
+JARS = Path(".peers") / "kafka-4.3.1"
+CLUSTER_ID = "ZmVuY2Vwb3N0LXBlZXItMQ"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 20.0
+
+
+def find_jars(start: Path | None = None) -> Path | None:
+    """The folder with the jars in this checkout, or None if `make kafka` was not run."""
+    root = (start or Path(__file__)).resolve()
+    for folder in [root, *root.parents]:
+        if (folder / JARS / ".fetched").exists():
+            return folder / JARS
+    return None
+
+
+def free_ports(count: int) -> list[int]:
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
+
+
+class ApacheKafka:
+    def __init__(self, *, settings: Mapping[str, str] | None = None, heap: str = "1g") -> None:
+        jars = find_jars()
+        if jars is None:
+            raise FencepostError(
+                "Apache Kafka's jars are not here: run `make kafka` first (it needs Maven and Java 17)"
+            )
+        self._classpath = f"{jars}/*"
+        self._heap = heap
+        self._temporary = tempfile.TemporaryDirectory(prefix="apache-kafka-")
+        self.folder = Path(self._temporary.name)
+        self.port, controller_port = free_ports(2)
+        self._properties = self.folder / "server.properties"
+        self._write_properties(controller_port, settings or {})
+        self._process: subprocess.Popen[bytes] | None = None
+        self._java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._properties), check=True)
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    @property
+    def process_id(self) -> int:
+        if self._process is None:
+            raise FencepostError("Apache Kafka is not running")
+        return self._process.pid
+
+    @property
+    def log_file(self) -> Path:
+        return self.folder / "server.log"
+
+    def start(self) -> Self:
+        """Returns when the broker accepts connections."""
+        with self.log_file.open("ab") as log:
+            command = [
+                *self._java_command(f"-Xmx{self._heap}", f"-Xms{self._heap}"),
+                "kafka.Kafka",
+                str(self._properties),
+            ]
+            self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self._process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return self
+        self.kill()
+        raise FencepostError(f"Apache Kafka did not start:\n{self.log_file.read_text(errors='replace')[-2000:]}")
+
+    def kill(self) -> None:
+        """SIGKILL, as a crash would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        self._end(signal.SIGTERM)
+
+    def _end(self, signal_number: signal.Signals) -> None:
+        if self._process is None:
+            return
+        if self._process.poll() is None:
+            os.kill(self._process.pid, signal_number)
+            try:
+                self._process.wait(STOP_TIMEOUT_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        self._process = None
+
+    def close(self) -> None:
+        self.kill()
+        self._temporary.cleanup()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _java_command(self, *flags: str) -> list[str]:
+        quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
+        return ["java", *flags, quiet, "-cp", self._classpath]
+
+    def _java(self, *arguments: str, check: bool) -> None:
+        done = subprocess.run([*self._java_command(), *arguments], capture_output=True, text=True, check=False)
+        if check and done.returncode != 0:
+            raise FencepostError(f"{arguments[0]} failed: {done.stderr[-2000:]}")
+
+    def _write_properties(self, controller_port: int, settings: Mapping[str, str]) -> None:
+        properties = {
+            "process.roles": "broker,controller",
+            "node.id": "1",
+            "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+            "controller.listener.names": "CONTROLLER",
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller_port}",
+            "log.dirs": str(self.folder / "data"),
+            "offsets.topic.replication.factor": "1",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            "group.initial.rebalance.delay.ms": "0",
+            **settings,
+        }
+        self._properties.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
