@@ -1,0 +1,153 @@
+"""SyncGroup, API key 14, versions 0 to 5.
+
+Written by scripts/generate_messages.py; do not edit.
+"""
+
+from dataclasses import dataclass, field
+from struct import Struct
+from typing import ClassVar
+
+from fencepost.wire.message import Message
+from fencepost.wire.reading import (
+    Data,
+    read_array,
+    read_bytes,
+    read_compact_array,
+    read_compact_bytes,
+    read_compact_nullable_string,
+    read_compact_string,
+    read_nullable_string,
+    read_string,
+    skip_tags,
+)
+from fencepost.wire.writing import (
+    Output,
+    write_array,
+    write_bytes,
+    write_compact_array,
+    write_compact_bytes,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_nullable_string,
+    write_string,
+)
+
+_read_h = Struct(">h").unpack_from
+_pack_h = Struct(">h").pack
+_read_i = Struct(">i").unpack_from
+_pack_i = Struct(">i").pack
+
+
+@dataclass(slots=True)
+class SyncGroupRequestAssignment:
+    member_id: str = ""
+    assignment: bytes = b""
+
+    @staticmethod
+    def read(data: Data, at: int, version: int) -> "tuple[SyncGroupRequestAssignment, int]":
+        member_id, at = (read_compact_string if version >= 4 else read_string)(data, at)
+        assignment, at = (read_compact_bytes if version >= 4 else read_bytes)(data, at)
+        if version >= 4:
+            at = at + 1 if data[at] == 0 else skip_tags(data, at)
+        return SyncGroupRequestAssignment(member_id, assignment), at
+
+    def write(self, out: Output, version: int) -> None:
+        (write_compact_string if version >= 4 else write_string)(out, self.member_id)
+        (write_compact_bytes if version >= 4 else write_bytes)(out, self.assignment)
+        if version >= 4:
+            out.append(0)
+
+
+@dataclass(slots=True)
+class SyncGroupRequest(Message):
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+
+    group_id: str = ""
+    generation_id: int = 0
+    member_id: str = ""
+    group_instance_id: str | None = None  # v3+
+    protocol_type: str | None = None  # v5+
+    protocol_name: str | None = None  # v5+
+    assignments: list[SyncGroupRequestAssignment] = field(default_factory=list)
+
+    @staticmethod
+    def read(data: Data, at: int, version: int) -> "tuple[SyncGroupRequest, int]":
+        group_id, at = (read_compact_string if version >= 4 else read_string)(data, at)
+        generation_id = _read_i(data, at)[0]
+        at += 4
+        member_id, at = (read_compact_string if version >= 4 else read_string)(data, at)
+        group_instance_id: str | None = None
+        if version >= 3:
+            group_instance_id, at = (read_compact_nullable_string if version >= 4 else read_nullable_string)(data, at)
+        protocol_type: str | None = None
+        if version >= 5:
+            protocol_type, at = read_compact_nullable_string(data, at)
+        protocol_name: str | None = None
+        if version >= 5:
+            protocol_name, at = read_compact_nullable_string(data, at)
+        assignments, at = (read_compact_array if version >= 4 else read_array)(
+            data, at, version, SyncGroupRequestAssignment.read, 3
+        )
+        if version >= 4:
+            at = at + 1 if data[at] == 0 else skip_tags(data, at)
+        return SyncGroupRequest(
+            group_id, generation_id, member_id, group_instance_id, protocol_type, protocol_name, assignments
+        ), at
+
+    def write(self, out: Output, version: int) -> None:
+        (write_compact_string if version >= 4 else write_string)(out, self.group_id)
+        out += _pack_i(self.generation_id)
+        (write_compact_string if version >= 4 else write_string)(out, self.member_id)
+        if version >= 3:
+            (write_compact_nullable_string if version >= 4 else write_nullable_string)(out, self.group_instance_id)
+        if version >= 5:
+            write_compact_nullable_string(out, self.protocol_type)
+        if version >= 5:
+            write_compact_nullable_string(out, self.protocol_name)
+        (write_compact_array if version >= 4 else write_array)(out, self.assignments, version)
+        if version >= 4:
+            out.append(0)
+
+
+@dataclass(slots=True)
+class SyncGroupResponse(Message):
+    MIN_VERSION: ClassVar[int] = 0
+    MAX_VERSION: ClassVar[int] = 5
+
+    throttle_time_ms: int = 0  # v1+
+    error_code: int = 0
+    protocol_type: str | None = None  # v5+
+    protocol_name: str | None = None  # v5+
+    assignment: bytes = b""
+
+    @staticmethod
+    def read(data: Data, at: int, version: int) -> "tuple[SyncGroupResponse, int]":
+        throttle_time_ms: int = 0
+        if version >= 1:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+        error_code = _read_h(data, at)[0]
+        at += 2
+        protocol_type: str | None = None
+        if version >= 5:
+            protocol_type, at = read_compact_nullable_string(data, at)
+        protocol_name: str | None = None
+        if version >= 5:
+            protocol_name, at = read_compact_nullable_string(data, at)
+        assignment, at = (read_compact_bytes if version >= 4 else read_bytes)(data, at)
+        if version >= 4:
+            at = at + 1 if data[at] == 0 else skip_tags(data, at)
+        return SyncGroupResponse(throttle_time_ms, error_code, protocol_type, protocol_name, assignment), at
+
+    def write(self, out: Output, version: int) -> None:
+        if version >= 1:
+            out += _pack_i(self.throttle_time_ms)
+        out += _pack_h(self.error_code)
+        if version >= 5:
+            write_compact_nullable_string(out, self.protocol_type)
+        if version >= 5:
+            write_compact_nullable_string(out, self.protocol_name)
+        (write_compact_bytes if version >= 4 else write_bytes)(out, self.assignment)
+        if version >= 4:
+            out.append(0)
