@@ -96,19 +96,20 @@ def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | Non
 
 def _sequence_refusal(state: PartitionState, header: BatchHeader, producer: ProducerState) -> Refusal | None:
     base_sequence = header.base_sequence
-    if state.guards and (guard := state.guards.get(header.producer_id)) is not None:
-        # KIP-890: with an epoch for every transaction, its first write on a partition is sequence 0.
-        if guard.supports_epoch_bump and base_sequence != 0 and not producer.batches:
-            return _out_of_order(header, producer, expected=0)
-        if base_sequence > guard.lowest_sequence:
-            return _out_of_order(header, producer, expected=guard.lowest_sequence)
-    if producer.producer_epoch == NO_PRODUCER_EPOCH:
-        return None  # KIP-360: a producer that the partition does not know may start anywhere.
-    if header.producer_epoch != producer.producer_epoch:
-        expected = 0
-    else:
-        expected = increment_sequence(producer.last_sequence, 1)
-    return None if base_sequence == expected else _out_of_order(header, producer, expected=expected)
+    if producer.producer_epoch != NO_PRODUCER_EPOCH:
+        is_same_epoch = header.producer_epoch == producer.producer_epoch
+        expected = increment_sequence(producer.last_sequence, 1) if is_same_epoch else 0
+        return None if base_sequence == expected else _out_of_order(header, producer, expected=expected)
+    # KIP-360: a producer that the partition does not know may start anywhere. KIP-890 makes two exceptions: where every
+    # transaction has its own epoch it starts at 0, and no batch may overtake a lower one that waits for verification.
+    guard = state.guards.get(header.producer_id)
+    if guard is None:
+        return None
+    if guard.supports_epoch_bump and base_sequence != 0:
+        return _out_of_order(header, producer, expected=0)
+    if base_sequence > guard.lowest_sequence:
+        return _out_of_order(header, producer, expected=guard.lowest_sequence)
+    return None
 
 
 def _out_of_order(header: BatchHeader, producer: ProducerState, *, expected: int) -> Refusal:

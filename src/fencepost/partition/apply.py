@@ -5,7 +5,7 @@ taken at its word, so sequences and epochs are followed, not checked. The same c
 same state, and a state loaded from a checkpoint goes on as if it had seen everything before.
 """
 
-from fencepost.errors import InvariantBroken, invariant
+from fencepost.errors import InvariantBroken
 from fencepost.partition.partition import PartitionState
 from fencepost.partition.producer_state import ProducerState
 from fencepost.records.control import ControlMarker
@@ -68,10 +68,8 @@ def _apply_marker(state: PartitionState, header: BatchHeader, marker: ControlMar
 
 def apply_synced(state: PartitionState, end_offset: int) -> None:
     """Everything below `end_offset` is on disk: readers may see it, and markers below it count."""
-    invariant(
-        end_offset <= state.end_offset,
-        f"the synced end {end_offset} is within the log, which ends at {state.end_offset}",
-    )
+    if end_offset > state.end_offset:
+        raise InvariantBroken(f"the synced end {end_offset} is within the log, which ends at {state.end_offset}")
     if end_offset > state.high_watermark:
         state.high_watermark = end_offset
         state.transactions.forget_decided_below(end_offset)

@@ -1,0 +1,193 @@
+"""A partition under test: decides, writes to a list that stands for the journal, applies.
+
+Every decision is checked to have changed nothing. `restarted` folds the written batches again, as recovery does.
+"""
+
+from copy import deepcopy
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.partition.append import Append, AppendOrigin, Duplicate, decide_append
+from fencepost.partition.apply import apply_batch, apply_log_start, apply_synced
+from fencepost.partition.checkpoint import dump_state, load_state
+from fencepost.partition.markers import decide_marker
+from fencepost.partition.partition import PartitionState
+from fencepost.partition.verification import AskCoordinator, NothingToAsk, apply_verification, decide_verification
+from fencepost.records.control import ControlMarker, build_marker, read_marker
+from fencepost.records.header import CONTROL_FLAG, MAGIC, TRANSACTIONAL_FLAG, BatchHeader, read_header, stamp
+from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE
+
+NOW_MS = 1_700_000_000_000
+
+
+def data_header(
+    *,
+    producer_id: int = NO_PRODUCER_ID,
+    producer_epoch: int = NO_PRODUCER_EPOCH,
+    base_sequence: int = NO_SEQUENCE,
+    record_count: int = 1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+    base_offset: int = 0,
+    leader_epoch: int = 0,
+    timestamp_ms: int = NOW_MS,
+) -> BatchHeader:
+    return BatchHeader(
+        base_offset=base_offset,
+        batch_length=49,
+        leader_epoch=leader_epoch,
+        magic=MAGIC,
+        crc=0,
+        attributes=(TRANSACTIONAL_FLAG if is_transactional else 0) | (CONTROL_FLAG if is_control else 0),
+        last_offset_delta=record_count - 1,
+        base_timestamp=timestamp_ms,
+        max_timestamp=timestamp_ms,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        record_count=record_count,
+    )
+
+
+def memory_of(state: PartitionState) -> tuple[object, ...]:
+    """All of the state, with what a checkpoint leaves out."""
+    return dump_state(state), deepcopy(state.guards), state.next_guard_id
+
+
+class PartitionDriver:
+    def __init__(self) -> None:
+        self.state = PartitionState()
+        self.journal: list[tuple[BatchHeader, ControlMarker | None]] = []
+
+    def produce(
+        self,
+        header: BatchHeader,
+        *,
+        guard_id: int | None = None,
+        origin: AppendOrigin = AppendOrigin.CLIENT,
+        is_verification_enabled: bool = True,
+    ) -> Append | Duplicate | Refusal:
+        before = memory_of(self.state)
+        decision = decide_append(
+            self.state, header, origin=origin, guard_id=guard_id, is_verification_enabled=is_verification_enabled
+        )
+        assert memory_of(self.state) == before
+        if isinstance(decision, Append):
+            stamped = header._replace(base_offset=decision.base_offset, leader_epoch=decision.leader_epoch)
+            self.journal.append((stamped, None))
+            apply_batch(self.state, stamped)
+        return decision
+
+    def send(self, producer_id: int, producer_epoch: int, base_sequence: int, record_count: int = 1) -> object:
+        """An idempotent batch outside transactions: the base offset, `Duplicate`, or the error code."""
+        return _short(
+            self.produce(
+                data_header(
+                    producer_id=producer_id,
+                    producer_epoch=producer_epoch,
+                    base_sequence=base_sequence,
+                    record_count=record_count,
+                )
+            )
+        )
+
+    def verify(
+        self, producer_id: int, producer_epoch: int, base_sequence: int, *, transaction_version: int = 2
+    ) -> NothingToAsk | AskCoordinator | Refusal:
+        before = memory_of(self.state)
+        decision = decide_verification(
+            self.state,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
+            supports_epoch_bump=transaction_version >= 2,
+            now_ms=NOW_MS,
+        )
+        assert memory_of(self.state) == before
+        if isinstance(decision, AskCoordinator):
+            apply_verification(self.state, decision)
+        return decision
+
+    def send_transactional(
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        base_sequence: int,
+        record_count: int = 1,
+        *,
+        transaction_version: int = 2,
+    ) -> object:
+        """A transactional batch for which the coordinator, if it must be asked, says yes."""
+        asked = self.verify(producer_id, producer_epoch, base_sequence, transaction_version=transaction_version)
+        if isinstance(asked, Refusal):
+            return asked.error_code
+        header = data_header(
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            base_sequence=base_sequence,
+            record_count=record_count,
+            is_transactional=True,
+        )
+        return _short(
+            self.produce(header, guard_id=asked.guard.guard_id if isinstance(asked, AskCoordinator) else None)
+        )
+
+    def end(
+        self,
+        producer_id: int,
+        marker_epoch: int,
+        *,
+        is_commit: bool,
+        transaction_version: int = 2,
+        coordinator_epoch: int = 0,
+        timestamp_ms: int = NOW_MS,
+    ) -> object:
+        """A marker: its offset, or the error code."""
+        before = memory_of(self.state)
+        decision = decide_marker(
+            self.state,
+            producer_id=producer_id,
+            producer_epoch=marker_epoch,
+            coordinator_epoch=coordinator_epoch,
+            transaction_version=transaction_version,
+        )
+        assert memory_of(self.state) == before
+        if isinstance(decision, Append):
+            batch = build_marker(
+                producer_id=producer_id,
+                producer_epoch=marker_epoch,
+                is_commit=is_commit,
+                coordinator_epoch=coordinator_epoch,
+                timestamp_ms=timestamp_ms,
+            )
+            header = read_header(stamp(batch, base_offset=decision.base_offset, leader_epoch=decision.leader_epoch))
+            marker = read_marker(batch)
+            self.journal.append((header, marker))
+            apply_batch(self.state, header, marker)
+        return _short(decision)
+
+    def sync(self) -> None:
+        apply_synced(self.state, self.state.end_offset)
+
+    def delete_records(self, log_start_offset: int) -> None:
+        apply_log_start(self.state, log_start_offset)
+
+    def restarted(self, *, checkpoint_at: int = 0) -> "PartitionDriver":
+        """The broker died and came back: a checkpoint after `checkpoint_at` batches, the rest replayed."""
+        state = PartitionState()
+        for position, (header, marker) in enumerate(self.journal):
+            if position == checkpoint_at:
+                state = load_state(dump_state(state))
+            apply_batch(state, header, marker)
+        if checkpoint_at >= len(self.journal):
+            state = load_state(dump_state(state))
+        apply_synced(state, state.end_offset)
+        again = PartitionDriver()
+        again.state = state
+        again.journal = list(self.journal)
+        return again
+
+
+def _short(decision: Append | Duplicate | Refusal) -> int | Duplicate | ErrorCode:
+    if isinstance(decision, Append):
+        return decision.base_offset
+    return decision.error_code if isinstance(decision, Refusal) else decision
