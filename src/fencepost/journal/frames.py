@@ -1,0 +1,109 @@
+"""A frame: 28 bytes around each thing in a segment.
+
+    length u32 | kind u8 | 3 zeros | partition_ref u32 | position u64 | header checksum u32 | payload checksum u32
+
+Both checksums are CRC-32C that start from the segment's salt, so that no stale bytes of another file look like a
+frame. The header has a checksum of its own: a frame with a damaged payload still tells its partition and where the
+next one begins. The payload checksum continues the header's, so a payload under another header is noticed.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from fencepost.journal.disk import DiskFile
+from fencepost.types import Buffer
+
+FRAME_HEADER_BYTES = 28
+PAYLOAD_BYTES_MAX = 1 << 30
+CHECKPOINT_REF = 0xFFFF_FFFF
+"""The partition reference under which checkpoints are kept; their offset is their position."""
+
+SCAN_BLOCK_BYTES = 4 << 20
+
+_FIELDS = struct.Struct("<IBxxxIQ")
+_CHECKSUMS = struct.Struct("<II")
+_HEADER = struct.Struct("<IBxxxIQII")
+_FIELDS_BYTES = _FIELDS.size
+_ZEROS = bytes(FRAME_HEADER_BYTES)
+
+
+class FrameKind(IntEnum):
+    UNREADABLE = 0
+    BATCH = 1
+    CHECKPOINT = 2
+    GROUP = 3
+    """The first frame of a commit group: everything before it in this segment was synced when it was written."""
+    SEAL = 4
+    """The last frame of a segment, with the same promise."""
+
+
+class Frame(NamedTuple):
+    """`fault` says why a frame cannot be trusted; what its fields say then is what could still be read."""
+
+    place: int
+    kind: int
+    partition_ref: int
+    position: int
+    payload: memoryview
+    end_place: int
+    fault: str = ""
+
+
+def checksum_seed(salt: int) -> int:
+    return int(crc32c(salt.to_bytes(8, "little")))
+
+
+def frame_header(
+    kind: int, *, seed: int, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int
+) -> bytes:
+    fields = _FIELDS.pack(size_bytes, kind, partition_ref, position)
+    header_checksum = checksum = crc32c(fields, seed)
+    for piece in pieces:
+        checksum = crc32c(piece, checksum)
+    return fields + _CHECKSUMS.pack(header_checksum, checksum)
+
+
+def read_frame(block: memoryview, offset: int, *, seed: int, place: int) -> Frame:
+    """The frame at `offset` of a block, which must be long enough to hold it; `place` is where that is in the file."""
+    nothing = block[:0]
+    if len(block) - offset < FRAME_HEADER_BYTES:
+        return Frame(place, 0, 0, 0, nothing, place, "ends in the middle of a frame header")
+    length, kind, partition_ref, position, header_checksum, payload_checksum = _HEADER.unpack_from(block, offset)
+    if header_checksum != crc32c(block[offset : offset + _FIELDS_BYTES], seed):
+        is_empty = block[offset : offset + FRAME_HEADER_BYTES] == _ZEROS
+        fault = "nothing was written here" if is_empty else "the frame header fails its checksum"
+        return Frame(place, 0, 0, 0, nothing, place, fault)
+    start = offset + FRAME_HEADER_BYTES
+    payload = block[start : start + length]
+    end_place = place + FRAME_HEADER_BYTES + length
+    if len(payload) < length:
+        return Frame(place, kind, partition_ref, position, nothing, end_place, "ends in the middle of a frame")
+    if payload_checksum != crc32c(payload, header_checksum):
+        return Frame(place, kind, partition_ref, position, payload, end_place, "the payload fails its checksum")
+    return Frame(place, kind, partition_ref, position, payload, end_place)
+
+
+def scan_frames(file: DiskFile, *, seed: int, place: int, end_place: int) -> Iterator[Frame]:
+    """Frame after frame in large blocks. The first frame with a fault is the last one yielded, unless the caller asks
+    for more: its `end_place` is where the next one begins if its header was good, else its own place."""
+    block, block_place = memoryview(b""), place
+    end_place = min(end_place, file.size_bytes())
+    while place < end_place:
+        offset = place - block_place
+        needed_bytes = FRAME_HEADER_BYTES
+        if len(block) - offset >= FRAME_HEADER_BYTES:
+            needed_bytes += _FIELDS.unpack_from(block, offset)[0]
+        if len(block) - offset < needed_bytes and block_place + len(block) < end_place:
+            wanted_bytes = min(max(SCAN_BLOCK_BYTES, min(needed_bytes, PAYLOAD_BYTES_MAX)), end_place - place)
+            if offset or wanted_bytes > len(block):
+                block, block_place = memoryview(file.pread(wanted_bytes, place)), place
+                continue
+        frame = read_frame(block, offset, seed=seed, place=place)
+        yield frame
+        if frame.end_place == place:
+            return
+        place = frame.end_place

@@ -1,0 +1,159 @@
+"""The index file of a sealed segment: a head, one summary per partition, and the columns of `rows.ROW_COLUMNS`.
+
+Start-up reads head and summaries only; the columns are memory-mapped when a reader first asks, and checked then.
+An index is a copy of what the segment says: it carries the segment's salt, and one that is lost, stale or damaged is
+rebuilt from the segment. It is written after the seal is synced, so a good index proves a sealed segment.
+"""
+
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from crc32c import crc32c
+
+from fencepost.journal.disk import Disk, DiskFile
+from fencepost.journal.rows import ROW_BYTES, ROW_COLUMNS, OpenRows, Row
+from fencepost.journal.segment_header import TEMPORARY_SUFFIX, index_name
+from fencepost.types import NO_TIMESTAMP
+
+INDEX_VERSION = 1
+Column = np.ndarray[Any, np.dtype[Any]]
+
+SUMMARY = np.dtype(
+    [
+        ("partition_ref", "<u4"),
+        ("row_count", "<u4"),
+        ("size_bytes", "<i8"),
+        ("first_offset", "<i8"),
+        ("last_offset", "<i8"),
+        ("max_timestamp", "<i8"),
+    ]
+)
+_MAGIC = b"FENCEIDX"
+_HEAD = struct.Struct("<8sHxxIQQQQQI")
+_CHECKSUM = struct.Struct("<I")
+_HEAD_BYTES = _HEAD.size + _CHECKSUM.size
+
+
+@dataclass(frozen=True, slots=True)
+class IndexHead:
+    """What an index says about its segment. `end_place` is where the seal ends."""
+
+    salt: int
+    first_position: int
+    last_position: int
+    end_place: int
+    row_count: int
+    columns_checksum: int
+    summaries: Column
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRows:
+    """The columns of one segment; the rows of a partition lie together, in the order of their offsets."""
+
+    summaries: Column
+    row_starts: Column
+    columns: dict[str, Column]
+
+    def bounds(self, partition_ref: int) -> tuple[int, int]:
+        """The rows of a partition, half-open."""
+        refs = self.summaries["partition_ref"]
+        number = int(np.searchsorted(refs, partition_ref))
+        if number == len(refs) or refs[number] != partition_ref:
+            return 0, 0
+        return int(self.row_starts[number]), int(self.row_starts[number + 1])
+
+    def find(self, partition_ref: int, offset: int) -> tuple[int, int]:
+        """From the first row whose batch ends at or above `offset`, to the end of the partition's rows."""
+        start, end = self.bounds(partition_ref)
+        number = start + int(np.searchsorted(self.columns["base_offset"][start:end], offset, side="right"))
+        if number > start and self.row(number - 1).last_offset >= offset:
+            number -= 1
+        return number, end
+
+    def row(self, number: int) -> Row:
+        return Row._make(int(self.columns[name][number]) for name in Row._fields)
+
+    def rows(self, start: int, end: int) -> list[Row]:
+        return list(map(Row._make, zip(*(self.columns[name][start:end].tolist() for name in Row._fields), strict=True)))
+
+
+def encode_index(rows: OpenRows, *, salt: int, first_position: int, last_position: int, end_place: int) -> list[bytes]:
+    refs = rows.partition_refs()
+    table = np.frombuffer(b"".join(rows.packed(ref) for ref in refs), dtype=ROW_COLUMNS)
+    columns = b"".join(table[name].tobytes() for name in ROW_COLUMNS.names or ())
+    summaries = np.zeros(len(refs), dtype=SUMMARY)
+    start = 0
+    for number, ref in enumerate(refs):
+        part = table[start : start + rows.count(ref)]
+        start += len(part)
+        last_offset = int(part["base_offset"][-1]) + int(part["last_offset_delta"][-1])
+        size_bytes = int(part["size_bytes"].sum(dtype=np.int64))
+        summaries[number] = (
+            ref,
+            len(part),
+            size_bytes,
+            int(part["base_offset"][0]),
+            last_offset,
+            int(part["max_timestamp"].max(initial=NO_TIMESTAMP)),
+        )
+    head = _HEAD.pack(
+        _MAGIC,
+        INDEX_VERSION,
+        len(refs),
+        salt,
+        first_position,
+        last_position,
+        end_place,
+        len(table),
+        crc32c(columns),
+    )
+    packed_summaries = summaries.tobytes()
+    return [head, _CHECKSUM.pack(crc32c(packed_summaries, crc32c(head))), packed_summaries, columns]
+
+
+def write_index(disk: Disk, pieces: list[bytes], *, first_position: int) -> None:
+    """Synced under its own name, which is durable after the next `sync_folder`."""
+    name = index_name(first_position)
+    temporary_name = name + TEMPORARY_SUFFIX
+    if temporary_name in disk.list_names():
+        disk.unlink(temporary_name)
+    file = disk.create(temporary_name, size_bytes=sum(map(len, pieces)))
+    file.pwritev(pieces, 0)
+    file.datasync()
+    file.close()
+    disk.rename(temporary_name, name)
+
+
+def read_index_head(file: DiskFile) -> IndexHead | None:
+    """None if it is not a whole index of this version."""
+    data = file.pread(_HEAD_BYTES, 0)
+    if len(data) < _HEAD_BYTES:
+        return None
+    magic, version, partition_count, salt, first, last, end_place, row_count, columns_checksum = _HEAD.unpack_from(data)
+    size_bytes = _HEAD_BYTES + partition_count * SUMMARY.itemsize + row_count * ROW_BYTES
+    if magic != _MAGIC or version != INDEX_VERSION or file.size_bytes() != size_bytes:
+        return None
+    packed_summaries = file.pread(partition_count * SUMMARY.itemsize, _HEAD_BYTES)
+    if crc32c(packed_summaries, crc32c(data[: _HEAD.size])) != _CHECKSUM.unpack_from(data, _HEAD.size)[0]:
+        return None
+    summaries = np.frombuffer(packed_summaries, dtype=SUMMARY)
+    return IndexHead(salt, first, last, end_place, row_count, columns_checksum, summaries)
+
+
+def map_rows(file: DiskFile, head: IndexHead) -> IndexRows | None:
+    """None if the columns fail their checksum."""
+    place = _HEAD_BYTES + len(head.summaries) * SUMMARY.itemsize
+    view = file.map()[place:]
+    if crc32c(view) != head.columns_checksum:
+        return None
+    columns = {}
+    offset = 0
+    for name in ROW_COLUMNS.names or ():
+        dtype = ROW_COLUMNS[name]
+        columns[name] = np.frombuffer(view, dtype=dtype, count=head.row_count, offset=offset)
+        offset += head.row_count * dtype.itemsize
+    row_starts = np.concatenate(([0], np.cumsum(head.summaries["row_count"], dtype=np.int64)))
+    return IndexRows(head.summaries, row_starts, columns)
