@@ -1,0 +1,187 @@
+"""InitProducerId: a fresh identity for a transactional id, after whatever the previous owner left open is aborted.
+
+A bare request takes the id over. One with (producer id, epoch) comes from the owner itself (KIP-360) and is refused
+if it no longer is the owner; the same request sent twice gets the same answer, also across a restart.
+
+Differences from Kafka, both in favour of the living owner:
+* (producer id, epoch) that is not the current identity is refused with 90 at once while a transaction is open. Kafka
+  checks only the producer id there, lets the stale request abort the newer owner's transaction, and refuses the
+  retry.
+* A retry that arrives when its answer was the last usable epoch is recognised; Kafka answers -1.
+"""
+
+from dataclasses import dataclass
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.transactions.decide_keep_prepared import decide_keep_prepared
+from fencepost.transactions.decision import Decision, InitProducerIdReply
+from fencepost.transactions.ending import end, prepare_fencing
+from fencepost.transactions.log_entries import Caller, cause_of, record_of
+from fencepost.transactions.producer_ids import decide_allocate_producer_id
+from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.state import CoordinatorState
+from fencepost.transactions.states import TransactionState
+from fencepost.transactions.transaction import (
+    NO_IDENTITY,
+    NO_TIMEOUT_MS,
+    ProducerIdentity,
+    Transaction,
+    is_exhausted,
+    next_identity,
+)
+from fencepost.types import NO_PRODUCER_EPOCH, NO_TIMESTAMP
+
+Outcome = Decision[InitProducerIdReply] | Refusal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitProducerId:
+    transactional_id: str | None
+    transaction_timeout_ms: int = 60_000
+    presented: ProducerIdentity = NO_IDENTITY
+    enable_2pc: bool = False
+    keep_prepared_txn: bool = False
+
+    @property
+    def is_bare(self) -> bool:
+        return self.presented == NO_IDENTITY
+
+
+def decide_init_producer_id(
+    state: CoordinatorState, request: InitProducerId, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
+) -> Outcome:
+    if (request.presented.producer_id == -1) != (request.presented.producer_epoch == -1):
+        return Refusal(ErrorCode.INVALID_REQUEST, f"{request.presented}: give both or neither")
+    if request.transactional_id is None:
+        return decide_allocate_producer_id(state)
+    if (refusal := _refuse_request(request, settings)) is not None:
+        return refusal
+    transaction = state.transactions.get(request.transactional_id)
+    if transaction is None:
+        return _create(state, request, settings=settings, caller=caller, now_ms=now_ms)
+    if not _is_acceptable_producer_id(transaction, request):
+        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
+    if transaction.state.is_prepare:
+        return _concurrent(transaction, "is being finished")
+    if transaction.state is not TransactionState.ONGOING:
+        return _initialise(state, transaction, request, caller=caller, now_ms=now_ms)
+    if not request.is_bare and request.presented != transaction.client_identity:
+        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
+    if request.keep_prepared_txn:
+        return decide_keep_prepared(state, transaction, caller=caller, now_ms=now_ms)
+    return _abort_first(state, transaction, settings=settings, caller=caller, now_ms=now_ms)
+
+
+def _refuse_request(request: InitProducerId, settings: CoordinatorSettings) -> Refusal | None:
+    is_two_phase_on = settings.transaction_two_phase_commit_enable
+    if not request.transactional_id:
+        return Refusal(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
+    if request.enable_2pc and not is_two_phase_on:
+        return Refusal(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transaction.two.phase.commit.enable is off on this broker"
+        )
+    if request.keep_prepared_txn and not is_two_phase_on:
+        return Refusal(ErrorCode.UNSUPPORTED_VERSION, "keepPreparedTxn needs transaction.two.phase.commit.enable")
+    if not request.enable_2pc and not 0 < request.transaction_timeout_ms <= settings.transaction_max_timeout_ms:
+        return Refusal(
+            ErrorCode.INVALID_TRANSACTION_TIMEOUT,
+            f"transaction.timeout.ms is {request.transaction_timeout_ms}, "
+            f"allowed is 1 to transaction.max.timeout.ms = {settings.transaction_max_timeout_ms}",
+        )
+    return None
+
+
+def _timeout_ms(request: InitProducerId) -> int:
+    return NO_TIMEOUT_MS if request.enable_2pc else request.transaction_timeout_ms
+
+
+def _create(
+    state: CoordinatorState, request: InitProducerId, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
+) -> Outcome:
+    """An id that is not known, or no longer: a presented identity does not matter, it gets a fresh one."""
+    if len(state.transactions) >= settings.transactional_ids_max:
+        return Refusal(
+            ErrorCode.POLICY_VIOLATION,
+            f"transactional.ids.max = {settings.transactional_ids_max} transactional ids are in use; "
+            f"unused ones are forgotten after transactional.id.expiration.ms",
+        )
+    created = Transaction(
+        transactional_id=request.transactional_id or "",
+        producer_id=state.next_producer_id,
+        producer_epoch=0,
+        timeout_ms=_timeout_ms(request),
+        state=TransactionState.EMPTY,
+        last_update_timestamp_ms=now_ms,
+    )
+    return _reply_with(created, record_before=None, caller=caller)
+
+
+def _is_acceptable_producer_id(transaction: Transaction, request: InitProducerId) -> bool:
+    presented = request.presented
+    if request.is_bare or presented.producer_id == transaction.client_identity.producer_id:
+        return True
+    return presented.producer_id == transaction.previous_producer_id and is_exhausted(presented.producer_epoch)
+
+
+def _initialise(
+    state: CoordinatorState, transaction: Transaction, request: InitProducerId, *, caller: Caller, now_ms: int
+) -> Outcome:
+    """Nothing is open: bump, or recognise a retry."""
+    identity, last_epoch = transaction.identity, transaction.last_producer_epoch
+    previous_producer_id = transaction.previous_producer_id
+    if request.is_bare or request.presented != _identity_before(transaction):
+        if not request.is_bare and request.presented != transaction.identity:
+            return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
+        identity = next_identity(transaction.identity, fresh_producer_id=state.next_producer_id)
+        last_epoch = NO_PRODUCER_EPOCH if request.is_bare else request.presented.producer_epoch
+        previous_producer_id = transaction.producer_id
+    initialised = transaction.moved_to(
+        TransactionState.EMPTY,
+        now_ms=now_ms,
+        producer_id=identity.producer_id,
+        producer_epoch=identity.producer_epoch,
+        last_producer_epoch=last_epoch,
+        previous_producer_id=previous_producer_id,
+        timeout_ms=_timeout_ms(request),
+        partitions=frozenset(),
+        start_timestamp_ms=NO_TIMESTAMP,
+    )
+    return _reply_with(initialised, record_before=transaction, caller=caller)
+
+
+def _identity_before(transaction: Transaction) -> ProducerIdentity:
+    """What a retry of the request that led here carries. A last epoch above the current is the old producer id's."""
+    is_rotated = transaction.last_producer_epoch > transaction.producer_epoch
+    producer_id = transaction.previous_producer_id if is_rotated else transaction.producer_id
+    return ProducerIdentity(producer_id, transaction.last_producer_epoch)
+
+
+def _reply_with(initialised: Transaction, *, record_before: Transaction | None, caller: Caller) -> Outcome:
+    record = record_of(record_before, initialised, cause_of("InitProducerId", caller))
+    return Decision((record,), InitProducerIdReply(initialised.producer_id, initialised.producer_epoch))
+
+
+def _abort_first(
+    state: CoordinatorState, transaction: Transaction, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
+) -> Outcome:
+    """Fence whoever has the transaction open. As in Kafka the caller has to ask again for its identity."""
+    prepared = prepare_fencing(
+        transaction,
+        transaction_version=settings.transaction_version,
+        fresh_producer_id=state.next_producer_id,
+        now_ms=now_ms,
+    )
+    entries = end(
+        transaction,
+        prepared,
+        coordinator_epoch=settings.coordinator_epoch,
+        cause=cause_of("InitProducerId", caller),
+        now_ms=now_ms,
+    )
+    return Decision(entries, _concurrent(transaction, "had a transaction open, which is aborted"))
+
+
+def _concurrent(transaction: Transaction, why: str) -> Refusal:
+    return Refusal(
+        ErrorCode.CONCURRENT_TRANSACTIONS, f"transactional id {transaction.transactional_id!r} {why}: ask again"
+    )

@@ -1,0 +1,139 @@
+"""The bytes of `__transaction_state`: Kafka's TransactionLogKey and TransactionLogValue, so that its tools can read it.
+
+Ours, and skipped by others: `last_producer_epoch` is always written (a tagged field), the cause of an identity change
+is a record header, and a `ProducerIdsRecord` has a key of a version that Kafka does not know. A key or value of a
+version that we do not know reads as None: it comes from a newer broker and is passed over.
+"""
+
+import json
+import struct
+from collections.abc import Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from fencepost.errors import CorruptLog, WireError
+from fencepost.java_hash import partition_for
+from fencepost.records.record import Headers, Record
+from fencepost.transactions.log_entries import Cause, ProducerIdsRecord, TransactionLogRecord
+from fencepost.transactions.states import TransactionState
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import Buffer, TopicPartition
+from fencepost.wire.message import record_version
+from fencepost.wire.messages.transaction_log import PartitionsSchema, TransactionLogKey, TransactionLogValue
+
+TRANSACTION_STATE_TOPIC = "__transaction_state"
+KEY_VERSION = 0
+VALUE_VERSION = 1
+PRODUCER_IDS_KEY_VERSION = 10000
+PRODUCER_IDS_PARTITION = 0
+CAUSE_HEADER = "fencepost.cause"
+
+_PRODUCER_IDS_KEY = struct.pack(">h", PRODUCER_IDS_KEY_VERSION)
+_PRODUCER_IDS_VALUE = struct.Struct(">hq")
+
+LogRecord = TransactionLogRecord | ProducerIdsRecord
+
+
+def partition_of(record: LogRecord, partition_count: int) -> TopicPartition:
+    """Where a record is appended."""
+    if isinstance(record, ProducerIdsRecord):
+        return TopicPartition(TRANSACTION_STATE_TOPIC, PRODUCER_IDS_PARTITION)
+    return TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(record.transactional_id, partition_count))
+
+
+def encode_log_record(record: LogRecord, *, timestamp_ms: int) -> Record:
+    if isinstance(record, ProducerIdsRecord):
+        value = _PRODUCER_IDS_VALUE.pack(0, record.next_producer_id)
+        return Record(timestamp_ms=timestamp_ms, key=_PRODUCER_IDS_KEY, value=value)
+    return Record(
+        timestamp_ms=timestamp_ms,
+        key=TransactionLogKey(record.transactional_id).to_bytes(KEY_VERSION),
+        value=None if record.transaction is None else encode_transaction(record.transaction),
+        headers=() if record.cause is None else ((CAUSE_HEADER, _encode_cause(record.cause)),),
+    )
+
+
+def decode_log_record(record: Record) -> LogRecord | None:
+    """None for a key or value of an unknown version."""
+    if record.key is None:
+        raise CorruptLog(f"{TRANSACTION_STATE_TOPIC} has a record without a key at offset {record.offset}")
+    try:
+        return _decode(record.key, record.value, record.headers)
+    except (WireError, ValueError, struct.error) as unreadable:
+        raise CorruptLog(
+            f"{TRANSACTION_STATE_TOPIC} offset {record.offset} is unreadable: {unreadable}"
+        ) from unreadable
+
+
+def _decode(key: bytes, value: bytes | None, headers: Headers) -> LogRecord | None:
+    key_version = record_version(key)
+    if key_version == PRODUCER_IDS_KEY_VERSION and value is not None:
+        return ProducerIdsRecord(_PRODUCER_IDS_VALUE.unpack(value)[1])
+    if key_version != KEY_VERSION:
+        return None
+    transactional_id = TransactionLogKey.from_bytes(key).transactional_id
+    if value is None:
+        return TransactionLogRecord(transactional_id, None)
+    if not TransactionLogValue.MIN_VERSION <= record_version(value) <= TransactionLogValue.MAX_VERSION:
+        return None
+    return TransactionLogRecord(transactional_id, decode_transaction(transactional_id, value), _decode_cause(headers))
+
+
+def encode_transaction(transaction: Transaction) -> bytes:
+    # Kafka's own choice: null for an id that has no transaction, an empty list for one that is complete.
+    is_empty = transaction.state is TransactionState.EMPTY
+    return TransactionLogValue(
+        producer_id=transaction.producer_id,
+        previous_producer_id=transaction.previous_producer_id,
+        next_producer_id=transaction.next_producer_id,
+        producer_epoch=transaction.producer_epoch,
+        transaction_timeout_ms=transaction.timeout_ms,
+        transaction_status=transaction.state,
+        transaction_partitions=None if is_empty else _by_topic(transaction.ordered_partitions),
+        transaction_last_update_timestamp_ms=transaction.last_update_timestamp_ms,
+        transaction_start_timestamp_ms=transaction.start_timestamp_ms,
+        client_transaction_version=transaction.client_transaction_version,
+        next_producer_epoch=transaction.next_producer_epoch,
+        last_producer_epoch=transaction.last_producer_epoch,
+    ).to_bytes(VALUE_VERSION)
+
+
+def decode_transaction(transactional_id: str, value: Buffer) -> Transaction:
+    decoded = TransactionLogValue.from_bytes(bytes(value))
+    return Transaction(
+        transactional_id=transactional_id,
+        producer_id=decoded.producer_id,
+        producer_epoch=decoded.producer_epoch,
+        timeout_ms=decoded.transaction_timeout_ms,
+        state=TransactionState(decoded.transaction_status),
+        last_update_timestamp_ms=decoded.transaction_last_update_timestamp_ms,
+        previous_producer_id=decoded.previous_producer_id,
+        next_producer_id=decoded.next_producer_id,
+        next_producer_epoch=decoded.next_producer_epoch,
+        last_producer_epoch=decoded.last_producer_epoch,
+        partitions=frozenset(
+            TopicPartition(topic.topic, partition)
+            for topic in decoded.transaction_partitions or ()
+            for partition in topic.partition_ids
+        ),
+        start_timestamp_ms=decoded.transaction_start_timestamp_ms,
+        client_transaction_version=decoded.client_transaction_version,
+    )
+
+
+def _by_topic(ordered_partitions: Sequence[TopicPartition]) -> list[PartitionsSchema]:
+    return [
+        PartitionsSchema(topic, [topic_partition.partition for topic_partition in group])
+        for topic, group in groupby(ordered_partitions, key=attrgetter("topic"))
+    ]
+
+
+def _encode_cause(cause: Cause) -> bytes:
+    return json.dumps(cause, separators=(",", ":")).encode()
+
+
+def _decode_cause(headers: Headers) -> Cause | None:
+    for name, value in headers:
+        if name == CAUSE_HEADER and value is not None:
+            return Cause(*json.loads(bytes(value)))
+    return None

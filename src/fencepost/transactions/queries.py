@@ -1,0 +1,63 @@
+"""DescribeTransactions and ListTransactions. Questions only; rights are the handler's to check."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.transactions.id_pattern import IdPattern, parse_id_pattern
+from fencepost.transactions.state import CoordinatorState
+from fencepost.transactions.states import NEVER_STORED, STATE_BY_KAFKA_NAME
+from fencepost.transactions.transaction import Transaction
+
+NO_DURATION_FILTER = -1
+
+
+class TransactionListing(NamedTuple):
+    transactions: list[Transaction]
+    unknown_state_filters: list[str]
+
+
+def describe_transaction(state: CoordinatorState, transactional_id: str) -> Transaction | Refusal:
+    if not transactional_id:
+        return Refusal(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
+    if (transaction := state.transactions.get(transactional_id)) is None:
+        return Refusal(ErrorCode.TRANSACTIONAL_ID_NOT_FOUND, f"transactional id {transactional_id!r} is not known here")
+    return transaction
+
+
+def list_transactions(
+    state: CoordinatorState,
+    *,
+    state_filters: Collection[str] = (),
+    producer_id_filters: Collection[int] = (),
+    duration_filter_ms: int = NO_DURATION_FILTER,
+    transactional_id_pattern: str | None = None,
+    now_ms: int,
+) -> TransactionListing | Refusal:
+    """Ids that pass every filter, in order. State names that do not exist match nothing and are named in the answer.
+
+    A duration filter alone also lists idle ids: their start is -1, as in Kafka. Combine it with a state filter.
+    """
+    pattern = parse_id_pattern(transactional_id_pattern)
+    if isinstance(pattern, Refusal):
+        return pattern
+    wanted_states = {STATE_BY_KAFKA_NAME[name] for name in state_filters if name in STATE_BY_KAFKA_NAME}
+    producer_ids = set(producer_id_filters)
+
+    def passes(transaction: Transaction) -> bool:
+        if state_filters and transaction.state not in wanted_states - NEVER_STORED:
+            return False
+        if producer_ids and transaction.producer_id not in producer_ids:
+            return False
+        if 0 <= duration_filter_ms >= now_ms - transaction.start_timestamp_ms:
+            return False
+        return _matches(pattern, transaction.transactional_id)
+
+    return TransactionListing(
+        transactions=[transaction for _, transaction in sorted(state.transactions.items()) if passes(transaction)],
+        unknown_state_filters=[name for name in state_filters if name not in STATE_BY_KAFKA_NAME],
+    )
+
+
+def _matches(pattern: IdPattern | None, transactional_id: str) -> bool:
+    return pattern is None or pattern.matches(transactional_id)

@@ -1,0 +1,57 @@
+"""Everything that the coordinator knows: all transactional ids, their fencing journals, the next producer id.
+
+Only `apply` and `checkpoint.load_state` change what is folded from the journal. `open_transactions` beside it is
+memory: it has an entry for each Ongoing id, and `carried_on` and the timeout sweep write into those entries.
+"""
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.transactions.explain import explain_fencing
+from fencepost.transactions.fencing_journal import FencingJournal
+from fencepost.transactions.open_transactions import OpenTransaction
+from fencepost.transactions.transaction import ProducerIdentity, Transaction
+
+
+class CoordinatorState:
+    __slots__ = ("fencing_journals", "next_producer_id", "open_transactions", "transactions")
+
+    def __init__(self) -> None:
+        self.transactions: dict[str, Transaction] = {}
+        self.fencing_journals: dict[str, FencingJournal] = {}
+        self.open_transactions: dict[str, OpenTransaction] = {}
+        self.next_producer_id = 0
+
+    def carried_on(self, transactional_id: str, connection_id: int) -> None:
+        """Say that a connection carried something for this id.
+
+        Call it for each Produce, AddPartitionsToTxn, AddOffsetsToTxn, TxnOffsetCommit and InitProducerId that names the
+        id, after its decision was applied.
+        """
+        if (opening := self.open_transactions.get(transactional_id)) is not None:
+            opening.carried_on(connection_id)
+
+    def known(self, transactional_id: str) -> Transaction | Refusal:
+        """Checks that every request shares: the id is not empty and is known."""
+        if not transactional_id:
+            return Refusal(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
+        if (transaction := self.transactions.get(transactional_id)) is None:
+            return Refusal(
+                ErrorCode.INVALID_PRODUCER_ID_MAPPING,
+                f"transactional id {transactional_id!r} is not known: it never called InitProducerId, or it expired",
+            )
+        return transaction
+
+    def owned_by(self, transactional_id: str, presented: ProducerIdentity) -> Transaction | Refusal:
+        """The transaction, if `presented` is its identity exactly: 49 for another producer id, 90 for another epoch."""
+        transaction = self.known(transactional_id)
+        if isinstance(transaction, Refusal):
+            return transaction
+        if transaction.client_identity.producer_id != presented.producer_id:
+            return self.refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING, transaction, presented)
+        if transaction.client_identity.producer_epoch != presented.producer_epoch:
+            return self.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
+        return transaction
+
+    def refuse(self, error_code: ErrorCode, transaction: Transaction, presented: ProducerIdentity) -> Refusal:
+        """A refusal that says who took the identity away."""
+        journal = self.fencing_journals.get(transaction.transactional_id)
+        return Refusal(error_code, explain_fencing(transaction, journal, presented))
