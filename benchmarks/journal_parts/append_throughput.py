@@ -1,0 +1,75 @@
+"""Append throughput against a bare loop of os.writev.
+
+Both write the same batches of 64 KiB in groups of the same size into files of the segment size, preallocated with
+posix_fallocate inside the measured time, and call fdatasync after each group or after each file. The journal besides
+takes a checksum of every byte, stamps, frames, indexes, seals and names its segments, with the syncs that this needs
+(six a segment). The median of the rounds' ratios counts.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+from journal_parts.batches import SEGMENT_BYTES, BatchMaker, open_journal
+from support.figures import Figure
+from support.scratch import settle
+
+from fencepost.server.file_disk import FileDisk
+
+BATCH_BYTES = 64 << 10
+GROUP_BATCHES = 16
+
+
+def measure(folder: Path, *, quick: bool) -> list[Figure]:
+    total_bytes = (256 << 20) if quick else (2 << 30)
+    figures = []
+    for syncs, label in ((True, "fdatasync per 1 MiB group"), (False, "fdatasync per segment only")):
+        bare, journal = [], []
+        for _ in range(3):
+            bare.append(total_bytes / _timed(folder / "bare", total_bytes, _write_bare, syncs=syncs) / 1e6)
+            journal.append(total_bytes / _timed(folder / "journal", total_bytes, _write_journal, syncs=syncs) / 1e6)
+        ratio = median(ours / theirs for ours, theirs in zip(journal, bare, strict=True))
+        figures += [
+            Figure(f"append, 64 KiB batches, {label}: bare", median(bare), "MB/s"),
+            Figure(f"append, 64 KiB batches, {label}: journal", median(journal), "MB/s"),
+            Figure("  journal / bare", 100 * ratio, "%", at_least=70),
+        ]
+    return figures
+
+
+def _timed(folder: Path, total_bytes: int, write: Callable[..., None], *, syncs: bool) -> float:
+    folder.mkdir()
+    start = time.perf_counter()
+    write(folder, total_bytes // BATCH_BYTES, syncs=syncs)
+    seconds = time.perf_counter() - start
+    settle(folder)
+    shutil.rmtree(folder)
+    return seconds
+
+
+def _write_bare(folder: Path, batch_count: int, *, syncs: bool) -> None:
+    group = [BatchMaker(BATCH_BYTES).batch] * GROUP_BATCHES
+    groups_per_file = SEGMENT_BYTES // (BATCH_BYTES * GROUP_BATCHES)
+    for file_number in range(-(-batch_count // GROUP_BATCHES // groups_per_file)):
+        descriptor = os.open(folder / str(file_number), os.O_RDWR | os.O_CREAT)
+        os.posix_fallocate(descriptor, 0, SEGMENT_BYTES)
+        for _ in range(groups_per_file):
+            os.writev(descriptor, group)
+            if syncs:
+                os.fdatasync(descriptor)
+        os.fdatasync(descriptor)
+        os.close(descriptor)
+
+
+def _write_journal(folder: Path, batch_count: int, *, syncs: bool) -> None:
+    maker = BatchMaker(BATCH_BYTES)
+    journal = open_journal(FileDisk(folder), syncs_commits=syncs)
+    for offset in range(batch_count):
+        pieces, header = maker.stamped(offset)
+        journal.append(1, pieces, header)
+        if (offset + 1) % GROUP_BATCHES == 0:
+            journal.commit()
+    journal.close()
