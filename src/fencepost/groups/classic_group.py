@@ -1,0 +1,195 @@
+"""One classic group as an immutable value: what it is, and questions about it. How it changes is in `classic_turn`.
+
+`GroupMetadata` is the part that is persisted, when a generation becomes stable or empty. The rest, parked requests
+and deadlines (monotonic milliseconds), is memory only: after a restart members go on in their generation, as in
+Kafka.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fencepost.errors import ErrorCode
+from fencepost.groups.member import Member
+from fencepost.groups.requests import Protocol
+from fencepost.groups.states import ClassicGroupState
+from fencepost.groups.subscription import CONSUMER_PROTOCOL_TYPE, read_subscribed_topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberMetadata:
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    subscription: bytes
+    assignment: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMetadata:
+    """The content of a GroupMetadata record. `current_state_timestamp_ms` is wall time."""
+
+    group_id: str
+    protocol_type: str | None
+    generation_id: int
+    protocol_name: str | None
+    leader: str | None
+    current_state_timestamp_ms: int
+    members: tuple[MemberMetadata, ...] = ()
+
+
+class InitialDelay(NamedTuple):
+    """A new group waits for more members, each new one extending the wait, up to the rebalance timeout."""
+
+    delay_ms: int
+    remaining_ms: int
+    is_member_added: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassicGroup:
+    group_id: str
+    state: ClassicGroupState = ClassicGroupState.EMPTY
+    generation_id: int = 0
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str | None = None
+    current_state_timestamp_ms: int = -1
+    members: Mapping[str, Member] = field(default_factory=dict)
+    # KIP-394: ids that were handed out and not yet used, with the time when they are forgotten.
+    pending_members: Mapping[str, int] = field(default_factory=dict)
+    pending_sync_members: frozenset[str] = frozenset()
+    join_deadline_ms: int | None = None
+    sync_deadline_ms: int | None = None
+    initial_delay: InitialDelay | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self.state is ClassicGroupState.EMPTY
+
+    @property
+    def uses_consumer_protocol(self) -> bool:
+        return self.protocol_type == CONSUMER_PROTOCOL_TYPE
+
+    @property
+    def rebalance_timeout_ms(self) -> int:
+        return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
+
+    @property
+    def has_all_members_joined(self) -> bool:
+        return not self.pending_members and all(member.is_awaiting_join for member in self.members.values())
+
+    @property
+    def awaiting_join_count(self) -> int:
+        return sum(member.is_awaiting_join for member in self.members.values())
+
+    @property
+    def next_deadline_ms(self) -> int | None:
+        """When a timer has something to do for this group."""
+        deadlines = [self.join_deadline_ms, self.sync_deadline_ms, *self.pending_members.values()]
+        deadlines += [member.expires_at_ms for member in self.members.values()]
+        return min((deadline for deadline in deadlines if deadline is not None), default=None)
+
+    def static_member_id(self, group_instance_id: str) -> str | None:
+        return next((m.member_id for m in self.members.values() if m.group_instance_id == group_instance_id), None)
+
+    def refusal_of_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode | None:
+        """Why this member may not speak for the group; None if it may."""
+        if group_instance_id is not None:
+            owner_id = self.static_member_id(group_instance_id)
+            if owner_id is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            if owner_id != member_id:
+                return ErrorCode.FENCED_INSTANCE_ID
+        return None if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+
+    def candidate_protocols(self) -> frozenset[str]:
+        """Protocols that every member supports."""
+        offers = [frozenset(name for name, _ in member.protocols) for member in self.members.values()]
+        return frozenset.intersection(*offers) if offers else frozenset()
+
+    def supports_protocols(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
+        """Whether somebody with these protocols may join."""
+        names = {name for name, _ in protocols}
+        if self.is_empty:
+            return bool(protocol_type) and bool(names)
+        return protocol_type == self.protocol_type and (not self.members or bool(names & self.candidate_protocols()))
+
+    def select_protocol(self) -> str:
+        """Each member votes for its favourite among those that all support; the earliest vote decides a draw."""
+        candidates = self.candidate_protocols()
+        votes: dict[str, int] = {}
+        for member in self.members.values():
+            choice = member.vote(candidates)
+            votes[choice] = votes.get(choice, 0) + 1
+        return max(votes, key=votes.__getitem__)
+
+    def subscribed_topics(self) -> frozenset[str] | None:
+        """What the members consume, if they speak the consumer protocol and it can be read; None if not known."""
+        if not self.uses_consumer_protocol or (self.members and self.protocol_name is None):
+            return None
+        topics: frozenset[str] = frozenset()
+        for member in self.members.values():
+            subscribed = read_subscribed_topics(member.metadata(self.protocol_name))
+            if subscribed is None:
+                return None
+            topics |= subscribed
+        return topics
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """When in doubt about a group of consumers, yes: the answer protects offsets from being removed."""
+        topics = self.subscribed_topics()
+        return self.uses_consumer_protocol if topics is None else topic in topics
+
+    def to_metadata(self) -> GroupMetadata:
+        return GroupMetadata(
+            group_id=self.group_id,
+            protocol_type=self.protocol_type,
+            generation_id=self.generation_id,
+            protocol_name=self.protocol_name,
+            leader=self.leader,
+            current_state_timestamp_ms=self.current_state_timestamp_ms,
+            members=tuple(
+                MemberMetadata(
+                    member_id=member.member_id,
+                    group_instance_id=member.group_instance_id,
+                    client_id=member.client_id,
+                    client_host=member.client_host,
+                    rebalance_timeout_ms=member.rebalance_timeout_ms,
+                    session_timeout_ms=member.session_timeout_ms,
+                    subscription=member.metadata(self.protocol_name),
+                    assignment=member.assignment,
+                )
+                for member in self.members.values()
+            ),
+        )
+
+
+def from_metadata(metadata: GroupMetadata) -> ClassicGroup:
+    """The group as a restart finds it: stable if it has members. Their sessions are not armed yet."""
+    members = {
+        member.member_id: Member(
+            member_id=member.member_id,
+            group_instance_id=member.group_instance_id,
+            client_id=member.client_id,
+            client_host=member.client_host,
+            rebalance_timeout_ms=member.rebalance_timeout_ms,
+            session_timeout_ms=member.session_timeout_ms,
+            protocols=(Protocol(metadata.protocol_name or "", member.subscription),),
+            assignment=member.assignment,
+        )
+        for member in metadata.members
+    }
+    return ClassicGroup(
+        group_id=metadata.group_id,
+        state=ClassicGroupState.STABLE if members else ClassicGroupState.EMPTY,
+        generation_id=metadata.generation_id,
+        protocol_type=metadata.protocol_type,
+        protocol_name=metadata.protocol_name,
+        leader=metadata.leader,
+        current_state_timestamp_ms=metadata.current_state_timestamp_ms,
+        members=members,
+    )
