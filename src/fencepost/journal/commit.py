@@ -10,9 +10,8 @@ Every step may be repeated: after `DiskFull` call `write_and_sync` again when th
 from dataclasses import dataclass, field
 
 from fencepost.journal.disk import Disk, DiskFile, DiskFull, SyncFailed
-from fencepost.journal.index_file import IndexHead, encode_index, read_index_head, write_index
+from fencepost.journal.index_file import IndexHead, encode_index, write_index
 from fencepost.journal.open_segment import OpenSegment
-from fencepost.journal.segment_header import index_name
 from fencepost.types import Buffer
 
 
@@ -108,9 +107,4 @@ def write_segment_index(disk: Disk, segment: OpenSegment) -> IndexHead:
         last_position=segment.last_position,
         end_place=segment.file.size_bytes(),
     )
-    write_index(disk, pieces, first_position=segment.first_position)
-    file = disk.open(index_name(segment.first_position))
-    head = read_index_head(file)
-    file.close()
-    assert head is not None
-    return head
+    return write_index(disk, pieces, first_position=segment.first_position)

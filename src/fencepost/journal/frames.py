@@ -88,17 +88,17 @@ def read_frame(block: memoryview, offset: int, *, seed: int, place: int) -> Fram
 
 
 def scan_frames(file: DiskFile, *, seed: int, place: int, end_place: int) -> Iterator[Frame]:
-    """Frame after frame in large blocks. The first frame with a fault is the last one yielded, unless the caller asks
-    for more: its `end_place` is where the next one begins if its header was good, else its own place."""
+    """Frame after frame, read in large blocks, until `end_place` or a frame whose header is bad. Whoever does not stop
+    at a frame with a bad payload gets the one behind it next."""
     block, block_place = memoryview(b""), place
-    end_place = min(end_place, file.size_bytes())
+    readable_end = min(end_place, file.size_bytes())
     while place < end_place:
         offset = place - block_place
         needed_bytes = FRAME_HEADER_BYTES
         if len(block) - offset >= FRAME_HEADER_BYTES:
             needed_bytes += _FIELDS.unpack_from(block, offset)[0]
-        if len(block) - offset < needed_bytes and block_place + len(block) < end_place:
-            wanted_bytes = min(max(SCAN_BLOCK_BYTES, min(needed_bytes, PAYLOAD_BYTES_MAX)), end_place - place)
+        if len(block) - offset < needed_bytes and block_place + len(block) < readable_end:
+            wanted_bytes = min(max(SCAN_BLOCK_BYTES, needed_bytes), readable_end - place)
             if offset or wanted_bytes > len(block):
                 block, block_place = memoryview(file.pread(wanted_bytes, place)), place
                 continue

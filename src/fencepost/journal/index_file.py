@@ -82,7 +82,8 @@ class IndexRows:
 
 def encode_index(rows: OpenRows, *, salt: int, first_position: int, last_position: int, end_place: int) -> list[bytes]:
     refs = rows.partition_refs()
-    table = np.frombuffer(b"".join(rows.packed(ref) for ref in refs), dtype=ROW_COLUMNS)
+    packed = b"".join(rows.packed(ref) for ref in refs)
+    table = np.frombuffer(packed, dtype=ROW_COLUMNS) if packed else np.empty(0, dtype=ROW_COLUMNS)
     columns = b"".join(table[name].tobytes() for name in ROW_COLUMNS.names or ())
     summaries = np.zeros(len(refs), dtype=SUMMARY)
     start = 0
@@ -114,17 +115,24 @@ def encode_index(rows: OpenRows, *, salt: int, first_position: int, last_positio
     return [head, _CHECKSUM.pack(crc32c(packed_summaries, crc32c(head))), packed_summaries, columns]
 
 
-def write_index(disk: Disk, pieces: list[bytes], *, first_position: int) -> None:
+def write_index(disk: Disk, pieces: list[bytes], *, first_position: int) -> IndexHead:
     """Synced under its own name, which is durable after the next `sync_folder`."""
     name = index_name(first_position)
-    temporary_name = name + TEMPORARY_SUFFIX
+    head = write_temporary_index(disk, pieces, temporary_name=name + TEMPORARY_SUFFIX)
+    disk.rename(name + TEMPORARY_SUFFIX, name)
+    return head
+
+
+def write_temporary_index(disk: Disk, pieces: list[bytes], *, temporary_name: str) -> IndexHead:
     if temporary_name in disk.list_names():
         disk.unlink(temporary_name)
     file = disk.create(temporary_name, size_bytes=sum(map(len, pieces)))
     file.pwritev(pieces, 0)
     file.datasync()
+    head = read_index_head(file)
     file.close()
-    disk.rename(temporary_name, name)
+    assert head is not None
+    return head
 
 
 def read_index_head(file: DiskFile) -> IndexHead | None:
@@ -139,7 +147,7 @@ def read_index_head(file: DiskFile) -> IndexHead | None:
     packed_summaries = file.pread(partition_count * SUMMARY.itemsize, _HEAD_BYTES)
     if crc32c(packed_summaries, crc32c(data[: _HEAD.size])) != _CHECKSUM.unpack_from(data, _HEAD.size)[0]:
         return None
-    summaries = np.frombuffer(packed_summaries, dtype=SUMMARY)
+    summaries = np.frombuffer(packed_summaries, dtype=SUMMARY) if partition_count else np.empty(0, dtype=SUMMARY)
     return IndexHead(salt, first, last, end_place, row_count, columns_checksum, summaries)
 
 
@@ -149,11 +157,12 @@ def map_rows(file: DiskFile, head: IndexHead) -> IndexRows | None:
     view = file.map()[place:]
     if crc32c(view) != head.columns_checksum:
         return None
-    columns = {}
+    columns: dict[str, Column] = {}
     offset = 0
     for name in ROW_COLUMNS.names or ():
         dtype = ROW_COLUMNS[name]
-        columns[name] = np.frombuffer(view, dtype=dtype, count=head.row_count, offset=offset)
-        offset += head.row_count * dtype.itemsize
+        end = offset + head.row_count * dtype.itemsize
+        columns[name] = np.frombuffer(view[offset:end], dtype=dtype) if head.row_count else np.empty(0, dtype=dtype)
+        offset = end
     row_starts = np.concatenate(([0], np.cumsum(head.summaries["row_count"], dtype=np.int64)))
     return IndexRows(head.summaries, row_starts, columns)

@@ -4,9 +4,9 @@ from fencepost.errors import CorruptLog
 from fencepost.journal.disk import Disk, DiskFile
 from fencepost.journal.frames import CHECKPOINT_REF, Frame, FrameKind, checksum_seed, scan_frames
 from fencepost.journal.frontier import is_true_frontier
-from fencepost.journal.index_file import IndexHead, encode_index, read_index_head, write_index
+from fencepost.journal.index_file import IndexHead, encode_index, write_index
 from fencepost.journal.rows import OpenRows, batch_row, checkpoint_row
-from fencepost.journal.segment_header import HEADER_BYTES, SegmentHeader, index_name, segment_name
+from fencepost.journal.segment_header import HEADER_BYTES, SegmentHeader, segment_name
 from fencepost.records.header import HEADER_BYTES as BATCH_HEADER_BYTES
 from fencepost.records.header import read_header
 
@@ -89,12 +89,7 @@ def write_scanned_index(disk: Disk, header: SegmentHeader, scan: SegmentScan) ->
         last_position=header.last_position if header.is_cleaned else scan.last_position,
         end_place=scan.end_place,
     )
-    write_index(disk, pieces, first_position=header.first_position)
-    file = disk.open(index_name(header.first_position))
-    head = read_index_head(file)
-    file.close()
-    assert head is not None
-    return head
+    return write_index(disk, pieces, first_position=header.first_position)
 
 
 def damage(header: SegmentHeader, frame: Frame | None, end_place: int) -> CorruptLog:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
 from fencepost.errors import invariant
+from fencepost.journal.cleaning import Cleaning, CleaningPolicy
+from fencepost.journal.cleaning_choice import CleaningRules, choose_segments
 from fencepost.journal.commit import CommitGroup, GroupPart, Health, seal_segment, write_segment_index
 from fencepost.journal.config import JournalConfig
 from fencepost.journal.directory import Directory
@@ -18,7 +20,8 @@ from fencepost.journal.lookup import Lookup
 from fencepost.journal.open_segment import OVERHEAD_BYTES, OpenSegment
 from fencepost.journal.reading import Source, read_batches
 from fencepost.journal.recovery import recover
-from fencepost.journal.replay import Entry, ReplayStart, find_replay_start, replay_entries
+from fencepost.journal.replay import Entry, ReplayStart, checkpoints, find_replay_start, replay_entries
+from fencepost.journal.retention import Retention
 from fencepost.journal.rows import Row, batch_row, checkpoint_row
 from fencepost.journal.sealed_segment import SealedSegment
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
@@ -28,6 +31,7 @@ from fencepost.types import Buffer
 __all__ = ["CommitGroup", "Entry", "Journal"]
 
 _PREPARES_AT_RATIO = 0.5
+_CHECKPOINTS_KEPT = 2
 
 
 class Journal:
@@ -45,6 +49,7 @@ class Journal:
         self._in_flight: CommitGroup | None = None
         self._last_position = 0
         self._synced_position = 0
+        self._cleaning: Cleaning | None = None
         self._replay_start = ReplayStart()
 
     @classmethod
@@ -203,6 +208,49 @@ class Journal:
             group.write_and_sync()
             self.finish_commit(group)
 
+    # Cleaning.
+
+    def begin_cleaning(self, policy: CleaningPolicy, *, from_position: int = 1) -> Cleaning | None:
+        """The next segments to clean, from a position on; None when there is nothing more to do."""
+        self._health.check()
+        invariant(self._cleaning is None, "one cleaning runs at a time")
+        rules = CleaningRules(policy, self.kept_checkpoints(), self._config.segment_bytes)
+        choice = choose_segments(self._directory.segments, rules, from_position=from_position)
+        if choice is None:
+            return None
+        for segment in choice.segments:
+            segment.pin()
+        self._cleaning = Cleaning(
+            disk=self._disk,
+            health=self._health,
+            policy=policy,
+            segments=choice.segments,
+            sources=[self._disk.open(segment.name) for segment in choice.segments],
+            salt=self._salt(),
+            kept_checkpoints=rules.kept_checkpoints,
+            drops_all=choice.drops_all,
+        )
+        return self._cleaning
+
+    def finish_cleaning(self, cleaning: Cleaning) -> None:
+        """After `run` returned or raised: readers see what it achieved."""
+        self._health.check()
+        invariant(cleaning is self._cleaning, "the cleaning that ends is the one that runs")
+        self._cleaning = None
+        if cleaning.is_done:
+            self._directory.swap(cleaning.segments, cleaning.result)
+        cleaning.release()
+
+    def kept_checkpoints(self) -> frozenset[int]:
+        """The positions of the two newest synced checkpoints, apart from any that start-up could not read."""
+        positions = [p for segment in reversed(self._open_segments) for p in segment.checkpoint_positions()]
+        for _, row in checkpoints(self._directory):
+            if len(positions) >= _CHECKPOINTS_KEPT:
+                break
+            if row.base_offset not in self._replay_start.unreadable:
+                positions.append(row.base_offset)
+        return frozenset(positions[:_CHECKPOINTS_KEPT])
+
     # Reading.
 
     def read(
@@ -240,6 +288,17 @@ class Journal:
     def max_timestamp(self, partition_ref: int, *, end_offset: int) -> Row | None:
         """The first batch below `end_offset` that holds the partition's largest timestamp."""
         return self._lookup.max_timestamp(partition_ref, end_offset=end_offset)
+
+    def retention_start_offset(
+        self, partition_ref: int, retention: Retention, *, end_offset: int, now_ms: int
+    ) -> int | None:
+        """The first offset that retention keeps; None if nothing of the partition may go."""
+        return retention.start_offset(
+            self._lookup.tables(partition_ref),
+            size_bytes=self._lookup.size_bytes(partition_ref),
+            end_offset=end_offset,
+            now_ms=now_ms,
+        )
 
     def close(self) -> None:
         """Commit what is pending, seal, and give the folder up. A journal that has stopped gives it up as it is."""

@@ -12,7 +12,7 @@ from fencepost.journal.sealed_segment import SealedSegment
 
 
 class Lookup:
-    """Over a journal's sealed and open segments. Batches that wait for a commit are not seen, except by `size_bytes`."""
+    """Over a journal's sealed and open segments. Only `size_bytes` sees batches that wait for a commit."""
 
     def __init__(self, directory: Directory, open_segments: list[OpenSegment]) -> None:
         self._directory = directory
@@ -25,13 +25,13 @@ class Lookup:
 
     def first_offset(self, partition_ref: int) -> int | None:
         """The base offset of the first batch that is still there."""
-        for table in self._tables(partition_ref):
+        for table in self.tables(partition_ref):
             return int(table["base_offset"][0])
         return None
 
     def offset_for_timestamp(self, partition_ref: int, timestamp_ms: int, *, end_offset: int) -> Row | None:
         """The first batch below `end_offset` with a record of that time or later; which record, its reader finds."""
-        for table in self._tables(partition_ref, min_timestamp=timestamp_ms):
+        for table in self.tables(partition_ref, min_timestamp=timestamp_ms):
             late = table["max_timestamp"] >= timestamp_ms
             if late.any():
                 row = _row(table, int(np.argmax(late)))
@@ -41,7 +41,7 @@ class Lookup:
     def max_timestamp(self, partition_ref: int, *, end_offset: int) -> Row | None:
         """The first batch below `end_offset` that holds the largest timestamp of the partition."""
         best: Row | None = None
-        for table in self._tables(partition_ref):
+        for table in self.tables(partition_ref):
             last_offsets = table["base_offset"] + table["last_offset_delta"]
             visible = table["max_timestamp"][: int(np.searchsorted(last_offsets, end_offset))]
             if not len(visible):
@@ -51,7 +51,7 @@ class Lookup:
                 best = row
         return best
 
-    def _tables(self, partition_ref: int, *, min_timestamp: int | None = None) -> Iterator["Table"]:
+    def tables(self, partition_ref: int, *, min_timestamp: int | None = None) -> Iterator["Table"]:
         """The rows of a partition, segment by segment, oldest first, where there are any."""
         stream = self._directory.stream(partition_ref)
         if stream is not None:

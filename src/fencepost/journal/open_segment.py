@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from fencepost.errors import invariant
 from fencepost.journal.disk import DiskFile
-from fencepost.journal.frames import FRAME_HEADER_BYTES, FrameKind, checksum_seed, frame_header
+from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES, FrameKind, checksum_seed, frame_header
 from fencepost.journal.frontier import FRONTIER_FRAME_BYTES, frontier_frame
 from fencepost.journal.rows import OpenRows, Row
 from fencepost.journal.segment_header import HEADER_BYTES, SegmentHeader, encode_segment_header, segment_name
@@ -108,6 +108,12 @@ class OpenSegment:
         return frontier_frame(
             FrameKind.SEAL, salt=self.salt, seed=self.seed, position=self.last_position + 1, place=self._end_place
         )
+
+    def checkpoint_positions(self) -> list[int]:
+        """Of the synced checkpoints in this segment, newest first."""
+        numbers = reversed(range(self.rows.count(CHECKPOINT_REF)))
+        rows = (self.rows.get(CHECKPOINT_REF, number) for number in numbers)
+        return [row.base_offset for row in rows if row.place < self.synced_place]
 
     def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
         """The synced rows from `start_offset` on; the first one, and more as long as they fit in `max_bytes`."""

@@ -32,27 +32,29 @@ class Entry(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ReplayStart:
     checkpoint: Entry | None = None
+    unreadable: frozenset[int] = frozenset()
+    """Positions of the checkpoints that were passed over."""
 
 
 def find_replay_start(directory: Directory) -> ReplayStart:
     dropped = dropped_position(directory)
-    passed_over: list[str] = []
+    passed_over: dict[int, str] = {}
     for segment, row in checkpoints(directory):
         if row.base_offset <= dropped:
-            passed_over.append(f"the one at entry {row.base_offset} does not cover all that cleaning dropped")
+            passed_over[row.base_offset] = f"the one at entry {row.base_offset} does not cover them"
             break
         try:
             payload = read_rows(segment, CHECKPOINT_REF, [row])[0]
         except CorruptLog as error:
-            passed_over.append(str(error))
+            passed_over[row.base_offset] = str(error)
             continue
-        return ReplayStart(Entry(row.base_offset, CHECKPOINT_REF, payload))
+        return ReplayStart(Entry(row.base_offset, CHECKPOINT_REF, payload), frozenset(passed_over))
     if dropped:
         raise CorruptLog(
             f"cleaning has dropped entries up to {dropped} and no state checkpoint that covers them can be read "
-            f"({'; '.join(passed_over) or 'there is none'}). Restore the data folder from a backup."
+            f"({'; '.join(passed_over.values()) or 'there is none'}). Restore the data folder from a backup."
         )
-    return ReplayStart()
+    return ReplayStart(None, frozenset(passed_over))
 
 
 def dropped_position(directory: Directory) -> int:

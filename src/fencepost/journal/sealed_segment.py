@@ -66,6 +66,10 @@ class SealedSegment:
         assert rows is not None
         return rows
 
+    def pin(self) -> None:
+        """Open both files now: their names may soon stand for other ones."""
+        _ = self.file, self.rows
+
     def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
         """The rows from `start_offset` on; the first one, and more as long as they fit in `max_bytes`."""
         rows = self.rows

@@ -1,0 +1,57 @@
+"""Retention by time and size of one partition, and the cleaning policy that follows from it.
+
+As in Kafka, the oldest batches go while they are older than `retention_ms`, and while what is left without them is
+still at least `retention_bytes`; -1 turns a limit off. Offsets at or above `end_offset` never go, whatever their age.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fencepost.journal.lookup import Table
+from fencepost.types import Buffer
+
+NO_LIMIT = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    retention_ms: int = NO_LIMIT
+    retention_bytes: int = NO_LIMIT
+
+    def start_offset(self, tables: Iterable[Table], *, size_bytes: int, end_offset: int, now_ms: int) -> int | None:
+        """The first offset to keep, from the rows of a partition oldest first; None if nothing may go."""
+        start_offset: int | None = None
+        for table in tables:
+            last_offsets = table["base_offset"] + table["last_offset_delta"]
+            sizes = np.cumsum(table["size_bytes"], dtype=np.int64)
+            goes = np.zeros(len(sizes), dtype=bool)
+            if self.retention_ms != NO_LIMIT:
+                goes |= table["max_timestamp"] < now_ms - self.retention_ms
+            if self.retention_bytes != NO_LIMIT:
+                goes |= size_bytes - sizes >= self.retention_bytes
+            goes &= last_offsets < end_offset
+            count = len(goes) if goes.all() else int(np.argmin(goes))
+            if count:
+                start_offset = int(last_offsets[count - 1]) + 1
+            if count < len(goes):
+                break
+            size_bytes -= int(sizes[-1])
+        return start_offset
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPolicy:
+    """Cleaning by start offsets alone: what a partition's log start offset has passed is dropped."""
+
+    start_offsets: Mapping[int, int] = field(default_factory=dict)
+
+    def start_offset(self, partition_ref: int) -> int:
+        return self.start_offsets.get(partition_ref, 0)
+
+    def is_compacted(self, partition_ref: int) -> bool:
+        return False
+
+    def compact(self, partition_ref: int, batch: memoryview) -> Buffer | None:
+        return batch
