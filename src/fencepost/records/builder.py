@@ -17,7 +17,7 @@ from fencepost.records.header import (
     write_header,
 )
 from fencepost.records.record import HEADER_KEY_ERRORS, Headers, Record
-from fencepost.records.varint import encode_varint
+from fencepost.records.varint import encode_varint, to_int64
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 
 _NULL_LENGTH = encode_varint(-1)
@@ -58,7 +58,7 @@ def build_batch(
     for index, record in enumerate(records):
         offset_delta = record.offset - base_offset if keeps_offsets else index
         encoded += _encode_record(
-            record, timestamp_delta=record.timestamp_ms - base_timestamp, offset_delta=offset_delta
+            record, timestamp_delta=to_int64(record.timestamp_ms - base_timestamp), offset_delta=offset_delta
         )
     compression = compression if records else Compression.NONE
     payload = compress(b"".join(encoded), compression)

@@ -3,8 +3,8 @@
 gzip is the standard library's, the others are Arrow's. LZ4 is the frame format: Java clients read only frames of
 independent blocks, and Arrow links the blocks of a larger payload, so the frame around them is written here. Snappy
 comes in two shapes: Java and Python clients wrap blocks in xerial's stream format, librdkafka sends one raw block; both
-are read, xerial's is written. `decompress` refuses a payload that would grow past `decompressed_bytes_max` before memory
-for it is taken, and raises `InvalidRecordBatch` for anything that its codec cannot read.
+are read, xerial's is written. `decompress` refuses a payload that would grow past its limit before taking
+memory for it, and raises `InvalidRecordBatch` for anything that its codec cannot read.
 """
 
 import gzip

@@ -11,8 +11,11 @@ from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, d
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, MAGIC, BatchHeader, TimestampType, read_header
 from fencepost.records.record import HEADER_KEY_ERRORS, Headers, Record
-from fencepost.records.varint import read_varint, read_varlong
+from fencepost.records.varint import read_varint, read_varlong, to_int64
 from fencepost.types import Buffer
+
+_INT64_MIN = -(2**63)
+_INT64_MAX = 2**63 - 1
 
 
 def read_records(batch: Buffer, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> list[Record]:
@@ -67,8 +70,10 @@ def _read_record(payload: bytes, position: int, header: BatchHeader) -> tuple[Re
         position += 1
     if position != end:
         raise InvalidRecordBatch(f"a record that should end at {end} ends at {position}")
-    offset = header.base_offset + offset_delta
-    return Record(offset, header.base_timestamp + timestamp_delta, key, value, headers), position
+    timestamp_ms = header.base_timestamp + timestamp_delta
+    if not _INT64_MIN <= timestamp_ms <= _INT64_MAX:
+        timestamp_ms = to_int64(timestamp_ms)
+    return Record(header.base_offset + offset_delta, timestamp_ms, key, value, headers), position
 
 
 def _read_bytes(payload: bytes, position: int) -> tuple[bytes | None, int]:

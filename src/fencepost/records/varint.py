@@ -24,6 +24,11 @@ _SMALL_MAX = 1023
 _SMALL = tuple(_encode(value) for value in range(_SMALL_MAX + 1))
 
 
+def to_int64(value: int) -> int:
+    """`value` wrapped to 64 bits, as Java's long arithmetic does with timestamps further apart than a delta can say."""
+    return (value + 2**63) % 2**64 - 2**63
+
+
 def encode_varint(value: int) -> bytes:
     """The bytes of `value`, which fits in 64 bits; lengths and deltas are mostly small, so those come from a table."""
     return _SMALL[value] if 0 <= value <= _SMALL_MAX else _encode(value)

@@ -1,0 +1,259 @@
+"""Record batches hold whatever the types allow, and nothing that is done to their bytes breaks a reader.
+
+Mutated batches get a right length and checksum again, as from a hostile client: the checksum must not be what saves the
+reader.
+"""
+
+import tracemalloc
+
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fencepost.records.builder import build_batch
+from fencepost.records.compression import Compression, compress, decompress
+from fencepost.records.control import ControlMarker, build_marker, read_marker
+from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.header import (
+    HEADER_BYTES,
+    BatchHeader,
+    check_crc,
+    read_header,
+    split_batches,
+    stamp,
+    write_header,
+)
+from fencepost.records.inspection import validate_record_lengths, validate_records_inside
+from fencepost.records.reader import read_records
+from fencepost.records.record import Headers, Record
+from fencepost.records.rewriting import recompress, with_append_time
+from fencepost.records.validation import validate_client_batch, validate_record_set
+
+INT16 = st.integers(-(2**15), 2**15 - 1)
+INT32 = st.integers(-(2**31), 2**31 - 1)
+INT64 = st.integers(-(2**63), 2**63 - 1)
+DECOMPRESSED_BYTES_MAX = 1_000_000
+
+nullable_bytes = st.none() | st.binary(max_size=200)
+header_keys = st.text(max_size=20) | st.binary(max_size=20).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
+record_headers = st.lists(st.tuples(header_keys, nullable_bytes), max_size=4).map(tuple)
+
+
+def number(drawn: list[tuple[int, bytes | None, bytes | None, Headers]]) -> list[Record]:
+    return [Record(offset, *fields) for offset, fields in enumerate(drawn)]
+
+
+def records(*, min_size: int = 1) -> st.SearchStrategy[list[Record]]:
+    fields = st.tuples(INT64, nullable_bytes, nullable_bytes, record_headers)
+    return st.lists(fields, min_size=min_size, max_size=12).map(number)
+
+
+codecs = st.sampled_from(Compression)
+headers = st.builds(
+    BatchHeader,
+    base_offset=INT64,
+    batch_length=st.just(49),
+    leader_epoch=INT32,
+    magic=st.integers(-128, 127),
+    crc=st.integers(0, 2**32 - 1),
+    attributes=INT16,
+    last_offset_delta=INT32,
+    base_timestamp=INT64,
+    max_timestamp=INT64,
+    producer_id=INT64,
+    producer_epoch=INT16,
+    base_sequence=INT32,
+    record_count=INT32,
+)
+
+
+@given(records(), codecs, INT64, st.integers(0, 2**62), INT16, INT32, st.booleans())
+def test_everything_a_batch_holds_comes_back(
+    given_records: list[Record],
+    codec: Compression,
+    producer_id: int,
+    base_offset: int,
+    producer_epoch: int,
+    base_sequence: int,
+    is_transactional: bool,
+) -> None:
+    batch = build_batch(
+        given_records,
+        compression=codec,
+        base_offset=base_offset,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        is_transactional=is_transactional,
+    )
+    header = read_header(batch)
+    assert check_crc(batch)
+    assert read_records(batch) == [record._replace(offset=base_offset + record.offset) for record in given_records]
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (
+        producer_id,
+        producer_epoch,
+        base_sequence,
+    )
+    assert header.is_transactional is is_transactional
+    assert header.max_timestamp == max(record.timestamp_ms for record in given_records)
+    assert validate_records_inside(batch, header) is None
+    assert validate_record_lengths(batch, header) is None
+
+
+@given(records(min_size=0), st.sets(st.integers(0, 12)), codecs, st.none() | INT64)
+def test_a_thinned_out_batch_keeps_what_was_kept(
+    given_records: list[Record], kept: set[int], codec: Compression, delete_horizon_ms: int | None
+) -> None:
+    survivors = [record for record in given_records if record.offset in kept]
+    batch = build_batch(
+        survivors,
+        compression=codec,
+        base_offset=0,
+        last_offset_delta=len(given_records),
+        delete_horizon_ms=delete_horizon_ms,
+    )
+    assert check_crc(batch)
+    assert read_records(batch) == survivors
+    assert read_header(batch).last_offset == len(given_records)
+    assert read_header(batch).delete_horizon_ms == delete_horizon_ms
+
+
+@given(headers, st.binary(max_size=100), INT64, INT32)
+def test_every_header_is_read_as_it_was_written_and_stamping_leaves_the_checksum_right(
+    header: BatchHeader, payload: bytes, base_offset: int, leader_epoch: int
+) -> None:
+    batch = write_header(header, payload) + payload
+    written = read_header(batch)
+    assert written == header._replace(batch_length=49 + len(payload), crc=written.crc)
+    assert check_crc(batch)
+    stamped = stamp(batch, base_offset=base_offset, leader_epoch=leader_epoch) + batch[HEADER_BYTES:]
+    assert read_header(stamped) == written._replace(base_offset=base_offset, leader_epoch=leader_epoch)
+    assert check_crc(stamped)
+
+
+@given(records(), codecs, codecs, INT64)
+def test_rewriting_changes_only_what_it_says(
+    given_records: list[Record], codec: Compression, target: Compression, now_ms: int
+) -> None:
+    batch = build_batch(given_records, compression=codec)
+    assert read_records(recompress(batch, target)) == given_records
+    appended = with_append_time(batch, now_ms)
+    assert check_crc(appended)
+    assert read_records(appended) == [record._replace(timestamp_ms=now_ms) for record in given_records]
+
+
+@given(INT64, INT16, st.booleans(), INT32, INT64)
+def test_every_marker_is_78_bytes_and_comes_back(
+    producer_id: int, producer_epoch: int, is_commit: bool, coordinator_epoch: int, timestamp_ms: int
+) -> None:
+    marker = ControlMarker(producer_id, producer_epoch, is_commit, coordinator_epoch, timestamp_ms)
+    batch = build_marker(**marker._asdict())
+    assert len(batch) == 78
+    assert read_marker(batch) == marker
+
+
+@given(st.lists(records(), max_size=4), st.integers(0, 200))
+def test_batches_in_a_row_are_split_where_they_were_joined(batches: list[list[Record]], cut: int) -> None:
+    built = [build_batch(batch) for batch in batches]
+    joined = b"".join(built)
+    assert [bytes(batch) for _, batch in split_batches(joined)] == built
+    whole = [bytes(batch) for _, batch in split_batches(joined[: max(0, len(joined) - cut)], drop_partial_tail=True)]
+    assert whole == built[: len(whole)]
+    assert len(joined) - sum(map(len, whole)) - cut < max(map(len, built), default=1)
+
+
+@st.composite
+def mutations(draw: st.DrawFn) -> tuple[Compression, bytes, int, bool]:
+    """A codec, a mutated payload for it, a record count, and whether the mutation is under the compression."""
+    given_records = draw(records())
+    codec = draw(codecs)
+    is_inside = draw(st.booleans())
+    payload = build_batch(given_records)[HEADER_BYTES:]
+    mutated = bytearray(payload if is_inside else compress(payload, codec))
+    for _ in range(draw(st.integers(0, 3))):
+        position = draw(st.integers(0, len(mutated)))
+        replaced = draw(st.integers(0, 4))
+        mutated[position : position + replaced] = draw(
+            st.binary(max_size=4) | st.sampled_from([b"\xff\xff\xff\xff\x0f", b"\x80" * 11, b"\x01", b"\x7f"])
+        )
+    return (
+        codec,
+        compress(mutated, codec) if is_inside else bytes(mutated),
+        draw(st.sampled_from([len(given_records), 2**31 - 1]) | INT32),
+        is_inside,
+    )
+
+
+def resealed(codec: int, payload: bytes, record_count: int) -> bytes:
+    header = read_header(build_batch([Record(timestamp_ms=0)]))
+    header = header._replace(attributes=codec, record_count=record_count, last_offset_delta=record_count & 0x7FFFFFFF)
+    return write_header(header, payload) + payload
+
+
+@settings(max_examples=400)
+@given(mutations())
+def test_a_mutated_batch_is_read_or_refused_and_both_checks_agree_with_the_reader(
+    mutation: tuple[Compression, bytes, int, bool],
+) -> None:
+    codec, payload, record_count, _ = mutation
+    batch = resealed(codec, payload, record_count)
+    header = read_header(batch)
+    refusal = validate_records_inside(batch, header, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+    try:
+        read = read_records(batch, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+    except InvalidRecordBatch:
+        assert refusal is not None
+        return
+    is_in_sequence = [record.offset for record in read] == list(range(record_count))
+    assert (refusal is None) is is_in_sequence
+    assert validate_record_lengths(batch, header) is None
+
+
+@settings(max_examples=500)
+@given(st.binary(max_size=300), st.integers(0, 400), st.binary(max_size=20))
+def test_any_bytes_are_answered_with_a_value_or_the_one_error(noise: bytes, position: int, splice: bytes) -> None:
+    spliced = bytearray(build_batch([Record(timestamp_ms=5, key=b"k", value=b"v" * 100, headers=(("h", b"x"),))]))
+    spliced[position : position + len(splice)] = splice
+    for given_bytes in (noise, bytes(spliced)):
+        validate_record_set(given_bytes, produce_version=9)
+        outcome = validate_client_batch(given_bytes, max_message_bytes=1000, segment_bytes=1000)
+        if isinstance(outcome, BatchHeader):
+            assert check_crc(given_bytes)
+        for read in (read_records, lambda batch: list(split_batches(batch))):
+            try:
+                assert isinstance(read(given_bytes), list)
+            except InvalidRecordBatch as error:
+                complaint = str(error)
+                assert complaint
+
+
+@pytest.mark.parametrize("codec", list(Compression))
+@settings(max_examples=40, deadline=5000)
+@given(st.data())
+def test_memory_follows_the_bytes_that_are_there(codec: Compression, data: st.DataObject) -> None:
+    """What is claimed (two billion records, any decompressed size) is never allocated."""
+    payload = bytearray(compress(build_batch([Record(timestamp_ms=0, value=bytes(500))] * 20)[HEADER_BYTES:], codec))
+    position = data.draw(st.integers(0, len(payload)))
+    payload[position : position + 4] = data.draw(st.binary(min_size=4, max_size=8))
+    batch = resealed(codec, bytes(payload), 2**31 - 1)
+    arrow_peak_bytes = pa.default_memory_pool().max_memory()
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidRecordBatch):
+            read_records(batch, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 4 * DECOMPRESSED_BYTES_MAX
+    assert pa.default_memory_pool().max_memory() <= max(arrow_peak_bytes, 4 * DECOMPRESSED_BYTES_MAX)
+
+
+@given(codecs, st.binary(max_size=2000), st.integers(0, 2000))
+def test_the_limit_is_exact_for_every_codec(codec: Compression, data: bytes, limit_bytes: int) -> None:
+    compressed = compress(data, codec)
+    if codec == Compression.NONE or len(data) <= limit_bytes:
+        assert decompress(compressed, codec, decompressed_bytes_max=limit_bytes) == data
+    else:
+        with pytest.raises(InvalidRecordBatch, match=f"limit of {limit_bytes} bytes"):
+            decompress(compressed, codec, decompressed_bytes_max=limit_bytes)

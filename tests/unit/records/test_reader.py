@@ -1,0 +1,153 @@
+import tracemalloc
+
+import pytest
+
+from fencepost.records.builder import build_batch
+from fencepost.records.compression import Compression
+from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.header import HEADER_BYTES, BatchHeader, read_header, write_header
+from fencepost.records.reader import iter_records, read_records
+from fencepost.records.record import Record
+
+RECORDS = [
+    Record(0, 1_700_000_000_000, b"key", b"value", (("a", b"1"), ("a", None), ("", b""))),
+    Record(1, 1_699_999_999_000, None, None),
+    Record(2, 1_700_000_000_500, b"", b"x" * 10_000),
+]
+
+
+def batch_with_payload(payload: bytes, *, record_count: int = 1, compression: int = 0) -> bytes:
+    """A batch whose header is right and whose records are whatever the test says."""
+    header = read_header(build_batch([Record(timestamp_ms=0)]))
+    header = header._replace(record_count=record_count, attributes=compression)
+    return write_header(header, payload) + payload
+
+
+def with_header(batch: bytes, **fields: int) -> bytes:
+    header = BatchHeader(**{**read_header(batch)._asdict(), **fields})
+    return write_header(header, batch[HEADER_BYTES:]) + batch[HEADER_BYTES:]
+
+
+@pytest.mark.parametrize("compression", list(Compression))
+def test_records_come_back_as_they_were_given(compression: Compression) -> None:
+    batch = build_batch(RECORDS, compression=compression)
+    for given_as in (batch, bytearray(batch), memoryview(batch)):
+        assert read_records(given_as) == RECORDS
+
+
+def test_records_do_not_hold_on_to_the_buffer_they_came_from() -> None:
+    buffer = bytearray(build_batch(RECORDS))
+    records = read_records(memoryview(buffer))
+    buffer[:] = bytes(len(buffer))
+    assert records == RECORDS
+
+
+def test_offsets_start_at_the_base_offset() -> None:
+    assert [record.offset for record in read_records(build_batch(RECORDS, base_offset=2**40))] == [
+        2**40,
+        2**40 + 1,
+        2**40 + 2,
+    ]
+
+
+def test_every_negative_length_is_null_as_for_kafkas_readers() -> None:
+    payload = bytes.fromhex("0c 00 00 00 03 05 00")
+    assert read_records(batch_with_payload(payload)) == [Record(0, 0, None, None)]
+
+
+def test_a_header_key_that_is_not_utf_8_survives_a_round_trip() -> None:
+    payload = bytes.fromhex("14 00 00 00 01 01 02 04 c3 28 01")
+    (record,) = read_records(batch_with_payload(payload))
+    assert build_batch([record])[HEADER_BYTES:] == payload
+
+
+@pytest.mark.parametrize(
+    ("payload", "complaint"),
+    [
+        ("", "record 0 of 1 passes the end"),
+        ("80", "record 0 of 1 passes the end"),
+        ("01", "a record of -1 bytes"),
+        ("0e 00 00 00 01 01 00", "a record of 7 bytes at 1 passes the end, 7"),
+        ("feffffff0f 00 00 00 01 01 00", "a record of 2147483647 bytes"),
+        ("ffffffffff0f 00 00 00 01 01 00", "longer than 32 bits"),
+        ("0c 00 ffffffffffffffffffff00 00 01 01 00", "longer than 64 bits"),
+        ("0c 00 00 00 04 01 00", "passes the end"),
+        ("0c 00 00 00 0a 01 00", "5 bytes at 5 pass the end, 7"),
+        ("0c 00 00 00 01 08 00", "4 bytes at 6 pass the end, 7"),
+        ("0c 00 00 00 01 01 01", "says it has -1 headers"),
+        ("0c 00 00 00 01 01 02", "passes the end"),
+        ("10 00 00 00 01 01 02 01 01", "header without a key"),
+        ("0a 00 00 00 01 01 00", "should end at 6 ends at 7"),
+        ("0e 00 00 00 01 01 00 00", "should end at 8 ends at 7"),
+        ("0c 00 00 00 01 01 00 00", "1 bytes follow the last"),
+    ],
+)
+def test_malformed_records_are_refused_with_what_is_wrong(payload: str, complaint: str) -> None:
+    with pytest.raises(InvalidRecordBatch, match=complaint):
+        read_records(batch_with_payload(bytes.fromhex(payload)))
+
+
+def test_more_records_promised_than_present_are_refused() -> None:
+    batch = with_header(build_batch(RECORDS), record_count=4)
+    with pytest.raises(InvalidRecordBatch, match="record 3 of 4"):
+        read_records(batch)
+
+
+def test_fewer_records_promised_than_present_are_refused() -> None:
+    batch = with_header(build_batch(RECORDS), record_count=2)
+    with pytest.raises(InvalidRecordBatch, match="follow the last of 2 records"):
+        read_records(batch)
+
+
+def test_a_negative_record_count_is_refused() -> None:
+    with pytest.raises(InvalidRecordBatch, match="-1 records"):
+        read_records(with_header(build_batch(RECORDS), record_count=-1))
+
+
+def test_a_huge_claimed_count_takes_no_memory() -> None:
+    # A thousand records of 7 bytes, claimed to be two billion, each claiming two billion headers.
+    payload = bytes.fromhex("0c 00 00 00 01 01 00") * 1000 + bytes.fromhex("14 00 00 00 01 01 feffffff0f")
+    batch = batch_with_payload(payload, record_count=2**31 - 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(InvalidRecordBatch):
+            read_records(batch)
+        assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_length_field_that_disagrees_with_the_bytes_is_refused() -> None:
+    batch = build_batch(RECORDS)
+    for given in (batch[:-1], batch + b"\x00"):
+        with pytest.raises(InvalidRecordBatch, match="bytes and has"):
+            read_records(given)
+
+
+def test_only_format_2_is_read() -> None:
+    batch = bytearray(build_batch(RECORDS))
+    batch[16] = 1
+    with pytest.raises(InvalidRecordBatch, match="magic 1"):
+        read_records(batch)
+
+
+@pytest.mark.parametrize("codec", [5, 6, 7])
+def test_an_undefined_codec_is_refused(codec: int) -> None:
+    with pytest.raises(InvalidRecordBatch, match=f"codec {codec}"):
+        read_records(batch_with_payload(b"abc", compression=codec))
+
+
+@pytest.mark.parametrize("compression", [Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD])
+def test_a_compressed_batch_is_read_up_to_the_limit_only(compression: Compression) -> None:
+    batch = build_batch([Record(timestamp_ms=0, value=bytes(100_000))], compression=compression)
+    assert len(read_records(batch, decompressed_bytes_max=101_000)) == 1
+    with pytest.raises(InvalidRecordBatch, match="limit of 99999 bytes"):
+        read_records(batch, decompressed_bytes_max=99_999)
+
+
+def test_records_are_read_one_by_one_up_to_the_broken_one() -> None:
+    batch = batch_with_payload(bytes.fromhex("0c 00 00 00 01 01 00") + b"\x01", record_count=2)
+    records = iter_records(batch)
+    assert next(records) == Record(0, 0, None, None)
+    with pytest.raises(InvalidRecordBatch):
+        next(records)
