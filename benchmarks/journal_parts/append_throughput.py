@@ -3,7 +3,7 @@
 Both write the same batches of 64 KiB in groups of the same size into files of the segment size, preallocated with
 posix_fallocate inside the measured time, and call fdatasync after each group or after each file. The journal besides
 takes a checksum of every byte, stamps, frames, indexes, seals and names its segments, with the syncs that this needs
-(six a segment). The median of the rounds' ratios counts.
+(six a segment). Rounds alternate, because other users of the disk disturb both; the median of their ratios counts.
 """
 
 import os
@@ -24,11 +24,11 @@ GROUP_BATCHES = 16
 
 
 def measure(folder: Path, *, quick: bool) -> list[Figure]:
-    total_bytes = (256 << 20) if quick else (2 << 30)
+    total_bytes, rounds = (128 << 20, 3) if quick else (256 << 20, 9)
     figures = []
     for syncs, label in ((True, "fdatasync per 1 MiB group"), (False, "fdatasync per segment only")):
         bare, journal = [], []
-        for _ in range(3):
+        for _ in range(rounds):
             bare.append(total_bytes / _timed(folder / "bare", total_bytes, _write_bare, syncs=syncs) / 1e6)
             journal.append(total_bytes / _timed(folder / "journal", total_bytes, _write_journal, syncs=syncs) / 1e6)
         ratio = median(ours / theirs for ours, theirs in zip(journal, bare, strict=True))

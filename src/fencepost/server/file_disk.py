@@ -8,14 +8,14 @@ Trouble is told in the door's words: no room is `DiskFull`; an error while bytes
 the sync, is `SyncFailed`; anything else stays the `OSError` that it is.
 """
 
-import contextlib
 import errno
 import fcntl
 import mmap
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from fencepost.journal.disk import DiskFull, FolderInUse, SyncFailed
 from fencepost.types import Buffer
@@ -58,12 +58,14 @@ class RealFile:
         if position < 0:
             # The system would take -1 as "wherever the last write ended".
             raise _error(errno.EINVAL, self._name)
-        with _told_in_the_words_of_the_door(self._name):
+        try:
             for first in range(0, len(pieces) or 1, PIECES_PER_WRITE_MAX):
                 position = self._write_all(pieces[first : first + PIECES_PER_WRITE_MAX], position)
+        except OSError as error:
+            _raise_in_words_of_the_door(error, self._name)
 
     def _write_all(self, pieces: Sequence[Buffer], position: int) -> int:
-        size_bytes = sum(memoryview(piece).nbytes for piece in pieces)
+        size_bytes = sum(map(len, pieces))
         written_bytes = os.pwritev(self._descriptor, pieces, position)
         while written_bytes < size_bytes:
             rest = _without_first_bytes(pieces, written_bytes)
@@ -73,12 +75,16 @@ class RealFile:
     def datasync(self) -> None:
         if self._descriptor == -1:
             raise _error(errno.EBADF, self._name)
-        with _told_as_sync_failed(self._name):
+        try:
             _datasync(self._descriptor)
+        except OSError as error:
+            raise SyncFailed(f"cannot sync {self._name}: {error.strerror}") from error
 
     def truncate(self, size_bytes: int) -> None:
-        with _told_in_the_words_of_the_door(self._name):
+        try:
             os.ftruncate(self._descriptor, size_bytes)
+        except OSError as error:
+            _raise_in_words_of_the_door(error, self._name)
 
     def map(self) -> memoryview:
         size_bytes = self.size_bytes()
@@ -139,12 +145,11 @@ class FileDisk:
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         descriptor = os.open(self._folder / name, flags, 0o600)
         try:
-            with _told_in_the_words_of_the_door(name):
-                _allocate(descriptor, size_bytes)
-        except BaseException:
+            _allocate(descriptor, size_bytes)
+        except OSError as error:
             os.close(descriptor)
             self.unlink(name)
-            raise
+            _raise_in_words_of_the_door(error, name)
         return RealFile(name, descriptor)
 
     def open(self, name: str, *, writable: bool = False) -> RealFile:
@@ -158,8 +163,10 @@ class FileDisk:
         (self._folder / name).unlink()
 
     def sync_folder(self) -> None:
-        with _told_as_sync_failed(str(self._folder)):
+        try:
             _sync_folder(self._folder)
+        except OSError as error:
+            raise SyncFailed(f"cannot sync {self._folder}: {error.strerror}") from error
 
     def __del__(self) -> None:
         self.unlock_owner()
@@ -200,7 +207,7 @@ def _sync_folder(folder: Path) -> None:
 def _without_first_bytes(pieces: Sequence[Buffer], skipped_bytes: int) -> list[memoryview]:
     rest = []
     for piece in pieces:
-        view = memoryview(piece).cast("B")
+        view = memoryview(piece)
         if skipped_bytes < len(view):
             rest.append(view[skipped_bytes:])
         skipped_bytes = max(0, skipped_bytes - len(view))
@@ -211,21 +218,9 @@ def _error(number: int, name: str) -> OSError:
     return OSError(number, os.strerror(number), name)
 
 
-@contextlib.contextmanager
-def _told_in_the_words_of_the_door(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno in _NO_ROOM:
-            raise DiskFull(f"no room for {name}: {error.strerror}") from error
-        if error.errno == errno.EIO:
-            raise SyncFailed(f"cannot write {name}: {error.strerror}") from error
-        raise
-
-
-@contextlib.contextmanager
-def _told_as_sync_failed(name: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise SyncFailed(f"cannot sync {name}: {error.strerror}") from error
+def _raise_in_words_of_the_door(error: OSError, name: str) -> NoReturn:
+    if error.errno in _NO_ROOM:
+        raise DiskFull(f"no room for {name}: {error.strerror}") from error
+    if error.errno == errno.EIO:
+        raise SyncFailed(f"cannot write {name}: {error.strerror}") from error
+    raise error
