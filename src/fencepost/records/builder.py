@@ -45,24 +45,19 @@ def build_batch(
     `last_offset_delta` marks a batch that cleaning thinned out: `Record.offset` then counts, gaps are kept, and the
     batch may be empty. `append_time_ms` makes it a LogAppendTime batch.
     """
-    keeps_offsets = last_offset_delta is not None
-    invariant(records or keeps_offsets, "a batch without records is one that cleaning emptied")
-    base_timestamp = records[0].timestamp_ms if records else NO_TIMESTAMP
-    max_timestamp = max((record.timestamp_ms for record in records), default=NO_TIMESTAMP)
-    if delete_horizon_ms is not None:
-        base_timestamp = delete_horizon_ms
-    if append_time_ms is not None:
-        max_timestamp = append_time_ms
-
+    is_thinned_out = last_offset_delta is not None
+    invariant(records or is_thinned_out, "a batch without records is one that cleaning emptied")
+    timestamps = [record.timestamp_ms for record in records] or [NO_TIMESTAMP]
+    base_timestamp = timestamps[0] if delete_horizon_ms is None else delete_horizon_ms
+    compression = compression if records else Compression.NONE
     encoded: list[bytes] = []
     for index, record in enumerate(records):
-        offset_delta = record.offset - base_offset if keeps_offsets else index
         encoded += _encode_record(
-            record, timestamp_delta=to_int64(record.timestamp_ms - base_timestamp), offset_delta=offset_delta
+            record,
+            timestamp_delta=to_int64(record.timestamp_ms - base_timestamp),
+            offset_delta=record.offset - base_offset if is_thinned_out else index,
         )
-    compression = compression if records else Compression.NONE
     payload = compress(b"".join(encoded), compression)
-
     header = BatchHeader(
         base_offset=base_offset,
         batch_length=0,
@@ -70,13 +65,13 @@ def build_batch(
         magic=MAGIC,
         crc=0,
         attributes=compression
-        | (TIMESTAMP_TYPE_FLAG if append_time_ms is not None else 0)
-        | (TRANSACTIONAL_FLAG if is_transactional else 0)
-        | (CONTROL_FLAG if is_control else 0)
-        | (DELETE_HORIZON_FLAG if delete_horizon_ms is not None else 0),
+        | (append_time_ms is not None) * TIMESTAMP_TYPE_FLAG
+        | is_transactional * TRANSACTIONAL_FLAG
+        | is_control * CONTROL_FLAG
+        | (delete_horizon_ms is not None) * DELETE_HORIZON_FLAG,
         last_offset_delta=len(records) - 1 if last_offset_delta is None else last_offset_delta,
         base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
+        max_timestamp=max(timestamps) if append_time_ms is None else append_time_ms,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
