@@ -1,0 +1,247 @@
+"""A coordinator to play with: does what the broker does with decisions, with clocks that only tests move."""
+
+from dataclasses import replace
+from itertools import count
+from typing import Any, NamedTuple
+
+from fencepost.errors import ErrorCode
+from fencepost.groups.apply import apply_marker, apply_memory, apply_record, resume_members
+from fencepost.groups.checkpoint import dump_state, load_state
+from fencepost.groups.classic_heartbeat import decide_heartbeat
+from fencepost.groups.classic_join import decide_join
+from fencepost.groups.classic_leave import decide_leave
+from fencepost.groups.classic_sync import decide_sync
+from fencepost.groups.decision import Decision
+from fencepost.groups.deletion import decide_delete_group, decide_offset_delete, decide_partitions_deleted
+from fencepost.groups.expiry import decide_expiry
+from fencepost.groups.offset_commit import decide_offset_commit, decide_txn_offset_commit
+from fencepost.groups.offset_fetch import fetch_offsets
+from fencepost.groups.replies import OffsetFetchPartition
+from fencepost.groups.requests import (
+    Heartbeat,
+    JoinGroup,
+    LeaveGroup,
+    MemberIdentity,
+    OffsetCommit,
+    OffsetCommitPartition,
+    OffsetCommitTopic,
+    OffsetDelete,
+    OffsetDeleteTopic,
+    OffsetFetch,
+    OffsetFetchTopic,
+    Protocol,
+    SyncGroup,
+    SyncGroupAssignment,
+    TxnOffsetCommit,
+)
+from fencepost.groups.state import GroupsState
+from fencepost.groups.states import ClassicGroupState
+from fencepost.groups.timers import decide_timers
+from fencepost.settings import BrokerSettings
+from fencepost.types import NO_PRODUCER_ID
+
+GROUP = "billing"
+OFFSETS_PARTITION = 7
+SESSION_MS = 10_000
+REBALANCE_MS = 60_000
+RANGE = (Protocol("range", b"range metadata"),)
+DAY_MS = 86_400_000
+
+
+class Clock(NamedTuple):
+    wall_ms: int = 1_700_000_000_000
+    monotonic_ms: int = 1_000
+
+
+class LogEntry(NamedTuple):
+    """What lies in `__consumer_offsets`: a record, or a marker (`is_commit` set)."""
+
+    record_offset: int
+    producer_id: int
+    key: bytes = b""
+    value: bytes | None = None
+    is_commit: bool | None = None
+
+
+class Coordinator:
+    def __init__(self, **settings: Any) -> None:
+        self.settings = replace(BrokerSettings(group_initial_rebalance_delay_ms=0), **settings)
+        self.now = Clock()
+        self.log: list[LogEntry] = []
+        self.answered: dict[int, Any] = {}
+        self._tokens = count()
+        self._ids = count(1)
+        self.state = self._fresh()
+
+    def _fresh(self) -> GroupsState:
+        return GroupsState(self.settings, lambda prefix: f"{prefix}-{next(self._ids)}")
+
+    def take(self, decision: Decision, *, producer_id: int = NO_PRODUCER_ID) -> None:
+        for key, value in decision.records:
+            self._append(LogEntry(len(self.log), producer_id, key, value))
+        apply_memory(self.state, decision)
+        for token, message in decision.replies:
+            assert isinstance(token, int)
+            assert token not in self.answered, "a request is answered once"
+            self.answered[token] = message
+
+    def _append(self, entry: LogEntry) -> None:
+        self.log.append(entry)
+        fold(self.state, entry)
+
+    def marker(self, producer_id: int, *, is_commit: bool) -> None:
+        self._append(LogEntry(len(self.log), producer_id, is_commit=is_commit))
+
+    def advance(self, milliseconds: int) -> None:
+        """Let time pass, firing timers when they ask for it, as the broker's loop does."""
+        end_ms = self.now.monotonic_ms + milliseconds
+        while self.state.wake_at_ms is not None and self.state.wake_at_ms <= end_ms:
+            step_ms = max(self.state.wake_at_ms - self.now.monotonic_ms, 0)
+            self.now = Clock(self.now.wall_ms + step_ms, self.now.monotonic_ms + step_ms)
+            for decision in decide_timers(self.state, now=self.now):
+                self.take(decision)
+        rest_ms = end_ms - self.now.monotonic_ms
+        self.now = Clock(self.now.wall_ms + rest_ms, end_ms)
+
+    def restart(self, *, checkpoint: bool = False) -> None:
+        """Memory is lost; the log, or a checkpoint of it, is read again."""
+        dump = dump_state(self.state)
+        self.state = self._fresh()
+        if checkpoint:
+            load_state(self.state, dump)
+        else:
+            for entry in self.log:
+                fold(self.state, entry)
+            assert dump_state(self.state) == dump, "recovery is the live path run again"
+        resume_members(self.state, self.now)
+
+    def ask(self, decide: Any, request: Any, **how: Any) -> int:
+        token = next(self._tokens)
+        self.take(decide(self.state, request, token=token, **how))
+        return token
+
+    def join(self, member_id: str = "", **fields: Any) -> int:
+        """Send a JoinGroup; the token says where the answer will be."""
+        settings = {
+            "group_id": GROUP,
+            "member_id": member_id,
+            "session_timeout_ms": SESSION_MS,
+            "rebalance_timeout_ms": REBALANCE_MS,
+            "protocol_type": "consumer",
+            "protocols": RANGE,
+            "client_id": "client",
+        }
+        return self.ask(decide_join, JoinGroup(**{**settings, **fields}), now=self.now)
+
+    def member_id(self, **fields: Any) -> str:
+        """KIP-394: ask for an id."""
+        reply = self.answered[self.join(**fields)]
+        assert reply.error_code is ErrorCode.MEMBER_ID_REQUIRED
+        return reply.member_id
+
+    def sync(
+        self, member_id: str, generation_id: int, assignments: dict[str, bytes] | None = None, **fields: Any
+    ) -> int:
+        settings = {
+            "group_id": GROUP,
+            "member_id": member_id,
+            "generation_id": generation_id,
+            "protocol_type": "consumer",
+            "protocol_name": "range",
+            "assignments": tuple(SyncGroupAssignment(*each) for each in (assignments or {}).items()),
+        }
+        return self.ask(decide_sync, SyncGroup(**{**settings, **fields}), now=self.now)
+
+    def heartbeat(self, member_id: str, generation_id: int, **fields: Any) -> ErrorCode:
+        request = Heartbeat(group_id=GROUP, member_id=member_id, generation_id=generation_id, **fields)
+        return self.answered[self.ask(decide_heartbeat, request, now=self.now)].error_code
+
+    def leave(self, *members: str | MemberIdentity) -> list[ErrorCode]:
+        identities = tuple(MemberIdentity(each) if isinstance(each, str) else each for each in members)
+        request = LeaveGroup(group_id=GROUP, members=identities)
+        reply = self.answered[self.ask(decide_leave, request, now=self.now)]
+        return [member.error_code for member in reply.members]
+
+    def stable_group(self, size: int = 3) -> list[str]:
+        """A group with this many dynamic members, in generation 1 or later, each with its own id as assignment."""
+        ids = [self.member_id() for _ in range(size)]
+        self.rebalance(ids)
+        return ids
+
+    def rebalance(self, ids: list[str]) -> int:
+        """Everybody joins, those who were early once more, and syncs; returns the generation."""
+        tokens = {member_id: self.join(member_id) for member_id in ids}
+        for member_id, token in tokens.items():
+            if token in self.answered and self.state.classic[GROUP].state is ClassicGroupState.PREPARING_REBALANCE:
+                tokens[member_id] = self.join(member_id)
+        replies = [self.answered[token] for token in tokens.values()]
+        assert len({reply.generation_id for reply in replies}) == 1
+        leader = replies[0].leader
+        generation_id = replies[0].generation_id
+        syncs = [self.sync(id_, generation_id) for id_ in ids if id_ != leader]
+        syncs.append(self.sync(leader, generation_id, {id_: id_.encode() for id_ in ids}))
+        assert all(self.answered[token].error_code is ErrorCode.NONE for token in syncs)
+        return generation_id
+
+    def commit(self, offset: int, *, partition: int = 0, topic: str = "purchases", **fields: Any) -> ErrorCode:
+        committed = OffsetCommitPartition(partition, offset, **_pick(fields, "committed_metadata"))
+        topics = (OffsetCommitTopic(topic, (committed,), **_pick(fields, "topic_id")),)
+        request = OffsetCommit(**{"group_id": GROUP, "topics": topics, **fields})
+        return self.answered[self.ask(decide_offset_commit, request, now=self.now)].topics[0].partitions[0].error_code
+
+    def txn_commit(
+        self, producer_id: int, offset: int, *, partition: int = 0, topic: str = "purchases", **fields: Any
+    ) -> ErrorCode:
+        topics = (OffsetCommitTopic(topic, (OffsetCommitPartition(partition, offset),)),)
+        request = TxnOffsetCommit(**{"group_id": GROUP, "producer_id": producer_id, "topics": topics, **fields})
+        token = next(self._tokens)
+        decision = decide_txn_offset_commit(self.state, request, token=token, now=self.now)
+        self.take(decision, producer_id=producer_id)
+        return self.answered[token].topics[0].partitions[0].error_code
+
+    def fetch(self, *, partition: int = 0, topic: str = "purchases", **fields: Any) -> OffsetFetchPartition:
+        topics = (OffsetFetchTopic(topic, (partition,), **_pick(fields, "topic_id")),)
+        request = OffsetFetch(**{"group_id": GROUP, "topics": topics, **fields})
+        reply = fetch_offsets(self.state, request)
+        if reply.error_code is not ErrorCode.NONE:
+            return OffsetFetchPartition(partition, error_code=reply.error_code)
+        return reply.topics[0].partitions[0]
+
+    def delete_offset(self, *, partition: int = 0, topic: str = "purchases", group_id: str = GROUP) -> ErrorCode:
+        request = OffsetDelete(group_id=group_id, topics=(OffsetDeleteTopic(topic, (partition,)),))
+        reply = self.answered[self.ask(decide_offset_delete, request)]
+        return reply.error_code or reply.topics[0].partitions[0].error_code
+
+    def delete_group(self, group_id: str = GROUP) -> ErrorCode:
+        return self.answered[self.ask(decide_delete_group, group_id)].error_code
+
+    def delete_partitions(self, *partitions: Any) -> None:
+        for decision in decide_partitions_deleted(self.state, partitions):
+            self.take(decision)
+
+    def expire(self) -> int:
+        """Run the sweep; returns how many records it wrote."""
+        before = len(self.log)
+        for decision in decide_expiry(self.state, now=self.now):
+            self.take(decision)
+        return len(self.log) - before
+
+
+def fold(state: GroupsState, entry: LogEntry) -> None:
+    if entry.is_commit is not None:
+        apply_marker(
+            state, offsets_partition=OFFSETS_PARTITION, producer_id=entry.producer_id, is_commit=entry.is_commit
+        )
+    else:
+        apply_record(
+            state,
+            entry.key,
+            entry.value,
+            offsets_partition=OFFSETS_PARTITION,
+            record_offset=entry.record_offset,
+            producer_id=entry.producer_id,
+        )
+
+
+def _pick(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    return {name: fields.pop(name)} if name in fields else {}
