@@ -5,7 +5,7 @@ import tracemalloc
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.records.compression import Compression, compress, decompress
@@ -27,6 +27,7 @@ def bomb(codec: Compression) -> bytes:
 
 
 @pytest.mark.parametrize("codec", list(Compression))
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(0, 3000))
 def test_what_was_compressed_comes_back(codec: Compression, data: bytes, repeat: int) -> None:
     data *= repeat
@@ -77,6 +78,7 @@ def test_a_payload_cut_short_is_refused(codec: Compression, cut: int) -> None:
 
 
 @pytest.mark.parametrize("codec", COMPRESSING)
+@settings(deadline=None)
 @given(st.binary(min_size=1, max_size=200))
 def test_garbage_is_refused_with_the_one_error(codec: Compression, garbage: bytes) -> None:
     def outcome() -> str:

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.records.sequence import SEQUENCE_MAX, decrement_sequence, increment_sequence, is_next_sequence
@@ -18,6 +18,7 @@ def test_a_sequence_before_zero_is_the_largest_one() -> None:
     assert decrement_sequence(2, 5) == SEQUENCE_MAX - 2
 
 
+@settings(deadline=None)
 @given(sequences, sequences)
 def test_increment_and_decrement_are_the_formulas_of_the_specification(sequence: int, by: int) -> None:
     incremented = by - (SEQUENCE_MAX - sequence) - 1 if sequence > SEQUENCE_MAX - by else sequence + by
@@ -26,6 +27,7 @@ def test_increment_and_decrement_are_the_formulas_of_the_specification(sequence:
     assert decrement_sequence(sequence, by) == decremented
 
 
+@settings(deadline=None)
 @given(sequences, sequences)
 def test_decrement_undoes_increment(sequence: int, by: int) -> None:
     assert decrement_sequence(increment_sequence(sequence, by), by) == sequence

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.records.errors import InvalidRecordBatch
@@ -28,12 +28,14 @@ def test_varints_are_zig_zag_with_the_low_bits_first(value: int, encoded: str) -
     assert encode_varint(value).hex() == encoded
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**31), 2**31 - 1), st.binary(max_size=3))
 def test_every_32_bit_number_is_read_back_with_its_end(value: int, tail: bytes) -> None:
     encoded = encode_varint(value)
     assert read_varint(b"\xff" + encoded + tail, 1) == (value, 1 + len(encoded))
 
 
+@settings(deadline=None)
 @given(st.integers(-(2**63), 2**63 - 1), st.binary(max_size=3))
 def test_every_64_bit_number_is_read_back_with_its_end(value: int, tail: bytes) -> None:
     encoded = encode_varint(value)
