@@ -76,9 +76,7 @@ class SimulatedDisk:
 
     def rename(self, old_name: str, new_name: str) -> None:
         self._begin_operation()
-        file = self._find(old_name)
-        if old_name != new_name:
-            self._names.change({old_name: None, new_name: file})
+        self._names.change({old_name: None, new_name: self._find(old_name)})
 
     def unlink(self, name: str) -> None:
         self._begin_operation()

@@ -95,6 +95,23 @@ def test_bytes_cut_off_by_a_truncate_do_not_come_back_when_the_file_grows() -> N
     assert {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)} == {b"ab", b"ab\0\0\0\0"}
 
 
+def test_an_unsynced_truncate_and_growth_that_both_survive_leave_zeros() -> None:
+    disk = SimulatedDisk()
+    file = synced_file(disk, "a", b"abcdef")
+    file.truncate(2)
+    file.pwritev([b"!"], 5)
+    assert content(disk.after_crash(CrashModel.POWER_LOST, EVERYTHING), "a") == b"ab\0\0\0!"
+
+
+def test_a_file_grows_and_shrinks_while_somebody_holds_a_map_of_it() -> None:
+    disk = SimulatedDisk()
+    file = synced_file(disk, "a", b"abc")
+    view = file.map()
+    file.pwritev([b"de"], 3)
+    file.truncate(1)
+    assert (bytes(view), content(disk, "a")) == (b"abc", b"a")
+
+
 def test_torn_write_ends_at_any_byte_with_its_prefix_kept() -> None:
     disk = SimulatedDisk()
     synced_file(disk, "a", b"------------").pwritev([b"0123456789"], 1)

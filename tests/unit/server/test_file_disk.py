@@ -99,6 +99,18 @@ def test_more_pieces_than_one_system_call_takes_are_all_written(disk: FileDisk) 
     assert file.pread(1 << 20, 0) == bytes(7) + b"".join(pieces)
 
 
+@pytest.mark.parametrize("pieces", [[], [b"x"]])
+def test_nothing_can_be_written_to_a_closed_file_nor_to_one_opened_for_reading(
+    disk: FileDisk, pieces: list[bytes]
+) -> None:
+    file = disk.create("segment", size_bytes=8)
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        disk.open("segment").pwritev(pieces, 0)
+    file.close()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        file.pwritev(pieces, 0)
+
+
 def test_a_write_that_the_system_cuts_short_is_continued(disk: FileDisk, monkeypatch: pytest.MonkeyPatch) -> None:
     whole_write = os.pwritev
 
