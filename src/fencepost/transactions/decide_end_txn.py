@@ -4,10 +4,9 @@ The tables are in `end_txn_table`; here are the checks before them. Since PREPAR
 group, a repeat never meets its original half done: it finds Complete* and is answered like the original, once that is
 synced.
 
-Differences from Kafka: a v5 retry is recognised only if the finished transaction was itself ended with an epoch bump
-(otherwise a classic transaction that happens to sit one epoch higher would pass for it, and a commit that never
-happened would be confirmed), and a delayed EndTxn of the classic flow closes its connection (see
-`open_transactions`).
+Differences from Kafka. A repeat is recognised only if the finished transaction was ended in the same flow. Otherwise a
+transaction of the other flow that happens to sit at the right epoch would pass for it, and a commit that never happened
+would be confirmed. And a delayed EndTxn of the classic flow closes its connection (see `open_transactions`).
 """
 
 from dataclasses import dataclass
@@ -57,6 +56,8 @@ def _decide_classic(
             ErrorCode.INVALID_TXN_STATE, f"the kept transaction of {request.transactional_id!r} is ended by EndTxn v5"
         )
     cell = classic_cell(transaction.state, is_commit=request.is_commit)
+    if cell is EndTxnAction.DONE and transaction.client_transaction_version >= 2:
+        cell = ErrorCode.INVALID_TXN_STATE
     if cell is EndTxnAction.DONE:
         return Decision((), EndTxnReply())
     if isinstance(cell, ErrorCode):

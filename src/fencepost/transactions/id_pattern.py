@@ -13,7 +13,7 @@ from fencepost.errors import ErrorCode, Refusal
 PATTERN_CHARACTERS_MAX = 256
 OPEN_REPETITIONS_MAX = 4
 
-_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?[^:)]*|\{\d*,?\d*\}|.", re.DOTALL)
+_TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?:|\(\?|\{\d*,?\d*\}|.", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def _trouble_with(pattern: str) -> str | None:
             return "repeats a group, which is not supported"
         if token[0] == "\\" and token[1:].isdigit():
             return "has a back-reference, which is not supported"
-        if token.startswith("(?"):
+        if token == "(?":
             return "has a group of the (?...) kind other than (?:...), which is not supported"
     if sum(token in ("*", "+") or token.startswith("{") for token in tokens) > OPEN_REPETITIONS_MAX:
         return f"has more than {OPEN_REPETITIONS_MAX} repetitions"

@@ -16,7 +16,7 @@ NO_CONNECTION = 0
 
 
 class Caller(NamedTuple):
-    """Who sent a request. Connections are numbered from 1 in the order of accepting, anew at each start of the broker."""
+    """Who sent a request. Connections are numbered from 1 in the order of accepting, anew at each start."""
 
     client_id: str
     address: str

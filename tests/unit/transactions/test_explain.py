@@ -1,0 +1,71 @@
+import pytest
+
+from fencepost.errors import ErrorCode
+from fencepost.transactions.explain import format_time
+from fencepost.transactions.fencing_journal import CHANGES_KEPT
+from fencepost.transactions.log_entries import Caller
+from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver
+
+
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_fenced_producer_is_told_who_when_how_and_from_which_epoch_to_which(is_restarted: bool) -> None:
+    driver = CoordinatorDriver()
+    zombie = driver.owner()
+    driver.pass_time(1234)
+    driver.init(caller=OTHER)
+    driver = driver.crashed() if is_restarted else driver
+    assert driver.add(zombie, INVOICES) is ErrorCode.PRODUCER_FENCED
+    assert driver.refusal.message == (
+        "transactional id 'shop-0' is at producer id 0 epoch 1, the request came with producer id 0 epoch 0. "
+        "InitProducerId by client 'client-2' from 127.0.0.1:1002 at 2023-11-14T22:13:21.234+00:00 moved it "
+        "from producer id 0 epoch 0 to producer id 0 epoch 1."
+    )
+
+
+def test_a_producer_whose_transaction_was_aborted_by_a_take_over_is_told_who_took_over() -> None:
+    driver = CoordinatorDriver()
+    zombie = driver.owner()
+    driver.add(zombie, INVOICES)
+    driver.owner(caller=OTHER)
+    driver.end(zombie, version=4)
+    assert "InitProducerId by client 'client-2'" in driver.refusal.message
+
+
+def test_one_of_several_writers_that_share_an_epoch_is_told_who_ended_the_transaction() -> None:
+    driver = CoordinatorDriver()
+    shared = driver.owner()
+    driver.add(shared, INVOICES, version=2)
+    driver.end(shared, version=5, caller=OTHER)
+    assert driver.add(shared, INVOICES, version=2) is ErrorCode.PRODUCER_FENCED
+    assert "EndTxn(commit) by client 'client-2'" in driver.refusal.message
+
+
+def test_an_epoch_from_the_future_is_named_as_such() -> None:
+    driver = CoordinatorDriver()
+    owner = driver.owner()
+    assert driver.add((owner.producer_id, 9), INVOICES) is ErrorCode.PRODUCER_FENCED
+    assert driver.refusal.message.endswith("That epoch was never handed out.")
+
+
+def test_the_journal_is_bounded_and_says_so_when_it_no_longer_knows() -> None:
+    driver = CoordinatorDriver()
+    zombie = driver.owner()
+    for _ in range(CHANGES_KEPT + 1):
+        driver.owner()
+    assert len(driver.state.fencing_journals[ID].changes) == CHANGES_KEPT
+    driver.add(zombie, INVOICES)
+    assert driver.refusal.message.endswith("Who replaced it is not among the last 16 changes.")
+
+
+def test_a_client_id_of_any_characters_survives_a_restart() -> None:
+    driver = CoordinatorDriver()
+    zombie = driver.owner()
+    driver.owner(caller=Caller('ü"\n\\', "[::1]:9", 3))
+    driver = driver.crashed()
+    driver.add(zombie, INVOICES)
+    assert repr('ü"\n\\') in driver.refusal.message
+
+
+@pytest.mark.parametrize("at_ms", [2**62, -(2**62)])
+def test_a_time_outside_the_calendar_stays_a_number(at_ms: int) -> None:
+    assert format_time(at_ms) == f"{at_ms} ms"
