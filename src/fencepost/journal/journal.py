@@ -15,7 +15,7 @@ from fencepost.journal.commit import CommitGroup, GroupPart, Health, seal_segmen
 from fencepost.journal.config import JournalConfig
 from fencepost.journal.directory import Directory
 from fencepost.journal.disk import Disk, DiskFile, DiskFull
-from fencepost.journal.frames import CHECKPOINT_REF, PAYLOAD_BYTES_MAX, FrameKind
+from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX, FrameKind
 from fencepost.journal.lookup import Lookup
 from fencepost.journal.open_segment import OVERHEAD_BYTES, OpenSegment
 from fencepost.journal.reading import Source, read_batches
@@ -101,6 +101,11 @@ class Journal:
         )
         segment.rows.add(partition_ref, row)
         return position
+
+    def reserve(self, sizes_bytes: Sequence[int]) -> None:
+        """Make sure that the next batches, of these sizes, can all be appended, or raise `DiskFull` now."""
+        if sizes_bytes:
+            self._segment_with_room(sum(sizes_bytes) + FRAME_HEADER_BYTES * (len(sizes_bytes) - 1))
 
     def append_checkpoint(self, state: Buffer) -> int:
         """Take the state that all entries so far add up to."""

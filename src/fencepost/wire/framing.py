@@ -42,6 +42,11 @@ class FrameReader:
                 return frame
         return None
 
+    @property
+    def has_partial_frame(self) -> bool:
+        """Whether some, not all, of a frame has arrived. Ask when `pull` gave None."""
+        return bool(self._gathered or self._chunks)
+
     def _pull_whole(self) -> memoryview | None:
         chunk, at = self._chunks[0], self._at
         start = at + LENGTH.size

@@ -1,0 +1,171 @@
+"""BrokerCore: the broker without sockets, clocks, files or threads.
+
+The shell (`server/`, or a simulator) gives it requests, the time, and word of what is synced; it gives back replies,
+each with the journal position that must be synced before it may leave. Handlers, one file per API, do the work; this
+class holds what they share and drives the cycle: handle, begin_commit, (write and sync elsewhere), finish_commit,
+tick.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from uuid import UUID
+
+from fencepost.broker.call import Call, Now, Outcome, Peer, Reply
+from fencepost.broker.catalogue import CatalogueRecord, Topic, decide_create_topic, encode_record
+from fencepost.broker.dispatch import dispatch
+from fencepost.broker.fetch_sessions import FetchSessions
+from fencepost.broker.fetching import retry_fetches
+from fencepost.broker.group_coordinator import GroupCoordinator
+from fencepost.broker.housekeeping import Housekeeping
+from fencepost.broker.log_writer import LogWriter
+from fencepost.broker.parked_fetches import ParkedFetches
+from fencepost.broker.partition_log import PartitionLog
+from fencepost.broker.recovery import recover
+from fencepost.broker.state import BrokerState
+from fencepost.broker.transaction_coordinator import TransactionCoordinator
+from fencepost.errors import Refusal
+from fencepost.journal.journal import CommitGroup, Journal
+from fencepost.records.record import Record
+from fencepost.settings import BrokerSettings
+from fencepost.types import TopicPartition
+
+logger = logging.getLogger("fencepost.broker")
+
+LISTENER_UNKNOWN = ("", 0)
+
+
+class BrokerCore:
+    def __init__(self, journal: Journal, settings: BrokerSettings, *, random_bytes: Callable[[int], bytes]) -> None:
+        self.journal = journal
+        self.settings = settings
+        self.random_bytes = random_bytes
+        self.state = BrokerState(settings, new_member_id=self.new_member_id)
+        self.writer = LogWriter(journal)
+        self.transactions = TransactionCoordinator(self)
+        self.groups = GroupCoordinator(self)
+        self.fetch_sessions = FetchSessions(settings.max_incremental_fetch_session_cache_slots)
+        self.parked_fetches = ParkedFetches()
+        self.housekeeping = Housekeeping(self)
+        self.listener = LISTENER_UNKNOWN
+        self._outbox: list[tuple[Call, Reply]] = []
+
+    # Life
+
+    def recover(self, now: Now) -> None:
+        """Rebuild the state from the journal and finish what a crash left half done."""
+        recover(self, now)
+        self.housekeeping.start(now)
+
+    def advertise(self, *, host: str, port: int) -> None:
+        """The address that clients are told to connect to."""
+        self.listener = (host, port)
+
+    def close(self) -> None:
+        """Checkpoint, so that the next start replays nothing, and give the data folder up."""
+        self.housekeeping.append_checkpoint()
+        self.journal.close()
+
+    # The cycle
+
+    def handle(self, call: Call) -> Outcome:
+        return dispatch(self, call)
+
+    def tick(self, now: Now) -> None:
+        """Do what the time has come for."""
+        for fetch in self.parked_fetches.take_due(now.monotonic_ms):
+            retry_fetches(self, [fetch], is_last_try=True)
+        self.groups.run_timers(now)
+        self.housekeeping.run_due(now)
+
+    def wake_at_ms(self) -> int | None:
+        """The monotonic time at which `tick` has something to do."""
+        candidates = (
+            self.parked_fetches.wake_at_ms,
+            self.state.groups.wake_at_ms,
+            self.housekeeping.wake_at_ms,
+        )
+        return min((candidate for candidate in candidates if candidate is not None), default=None)
+
+    @property
+    def has_unsynced_entries(self) -> bool:
+        return self.journal.last_position > self.journal.synced_position
+
+    @property
+    def synced_position(self) -> int:
+        return self.journal.synced_position
+
+    def begin_commit(self) -> CommitGroup | None:
+        group = self.journal.begin_commit()
+        if group is not None:
+            self.writer.begin_commit()
+        return group
+
+    def finish_commit(self, group: CommitGroup) -> None:
+        """The group is on disk: its records become visible, and whoever waited for them is answered."""
+        self.journal.finish_commit(group)
+        grown = self.writer.finish_commit()
+        retry_fetches(self, self.parked_fetches.waiting_for(grown), is_last_try=False)
+        self.housekeeping.after_commit()
+
+    def connection_closed(self, peer: Peer) -> None:
+        self.parked_fetches.release_connection(peer.connection_id)
+
+    # What handlers share
+
+    def reply(self, message: object) -> Reply:
+        """A reply that shows the state as it is: it leaves when all of that is on disk."""
+        return Reply(message, self.journal.last_position)
+
+    def answer_later(self, call: Call, reply: Reply) -> None:
+        self._outbox.append((call, reply))
+
+    def take_outbox(self) -> list[tuple[Call, Reply]]:
+        outbox, self._outbox = self._outbox, []
+        return outbox
+
+    def log_refusal(self, call: Call, transactional_id: str | None, refusal: Refusal) -> None:
+        """The explanation of a refusal often has no room in its response; the log always has."""
+        client = f"{call.client_id or 'a client'} at {call.peer.address}"
+        logger.info(
+            "%s, transactional id %r: %s: %s", client, transactional_id, refusal.error_code.name, refusal.message
+        )
+
+    def log(self, topic: str, partition: int) -> PartitionLog | None:
+        return self.state.logs.get(TopicPartition(topic, partition))
+
+    def append_to_catalogue(self, *records: CatalogueRecord, now_ms: int) -> None:
+        values = [Record(timestamp_ms=now_ms, value=encode_record(record)) for record in records]
+        self.writer.append_records(self.state.catalogue_log, values)
+
+    def decide_topic(
+        self,
+        name: str,
+        *,
+        partition_count: int = -1,
+        replication_factor: int = -1,
+        overrides: Mapping[str, str] | None = None,
+    ) -> CatalogueRecord | Refusal:
+        """The record that creates a topic, with the broker's defaults where -1 is given."""
+        settings = self.settings
+        return decide_create_topic(
+            self.state.catalogue,
+            name,
+            topic_id=self.new_topic_id(),
+            partition_count=settings.num_partitions if partition_count == -1 else partition_count,
+            replication_factor=settings.default_replication_factor if replication_factor == -1 else replication_factor,
+            overrides=overrides or {},
+        )
+
+    def create_topic(self, record: CatalogueRecord, *, now_ms: int) -> Topic:
+        """Create what `decide_topic` allowed."""
+        self.append_to_catalogue(record, now_ms=now_ms)
+        topic = self.state.catalogue.topics[record["name"]]
+        if topic.replication_factor > 1:
+            logger.warning("topic %s asks for %d replicas: one copy is kept", topic.name, topic.replication_factor)
+        return topic
+
+    def new_topic_id(self) -> UUID:
+        return UUID(bytes=self.random_bytes(16), version=4)
+
+    def new_member_id(self, prefix: str) -> str:
+        return f"{prefix}-{UUID(bytes=self.random_bytes(16), version=4)}"

@@ -1,0 +1,58 @@
+"""The group coordinator's hands: its decisions become records of `__consumer_offsets`, and replies.
+
+The rules are in `groups/`. A decision may answer requests that were parked earlier, of other members and other APIs;
+each reply leaves when everything decided so far is synced.
+"""
+
+from typing import TYPE_CHECKING, cast
+
+from fencepost.broker.call import PARKED, Call, Now, Outcome
+from fencepost.broker.catalogue import OFFSETS_TOPIC
+from fencepost.broker.group_replies import to_response
+from fencepost.broker.partition_log import PartitionLog
+from fencepost.groups.apply import apply_memory
+from fencepost.groups.decision import Decision
+from fencepost.groups.timers import decide_timers
+from fencepost.java_hash import partition_for
+from fencepost.records.record import Record
+from fencepost.types import TopicPartition
+
+if TYPE_CHECKING:
+    from fencepost.broker.core import BrokerCore
+
+
+class GroupCoordinator:
+    def __init__(self, core: "BrokerCore") -> None:
+        self._core = core
+
+    def log_of(self, group_id: str) -> PartitionLog:
+        """The partition of `__consumer_offsets` that the group lives on."""
+        return self._core.state.logs[self.topic_partition_of(group_id)]
+
+    def topic_partition_of(self, group_id: str) -> TopicPartition:
+        count = len(self._core.state.catalogue.topics[OFFSETS_TOPIC].partition_refs)
+        return TopicPartition(OFFSETS_TOPIC, partition_for(group_id, count))
+
+    def answer(self, call: Call, decision: Decision) -> Outcome:
+        """Carry out a decision about a member that may have to wait for others."""
+        self.run(decision, now=call.now, asked_by=call)
+        message = decision.reply_to(call)
+        return PARKED if message is None else self._core.reply(to_response(message, call.api_version))
+
+    def run(self, decision: Decision, *, now: Now, asked_by: Call | None = None) -> None:
+        """Append and apply what was decided, and answer everybody whose wait it ends, except the one who asked."""
+        if decision.records:
+            self._core.writer.append_records(self.log_of(decision.group_id), to_records(decision, now))
+        apply_memory(self._core.state.groups, decision)
+        for token, message in decision.replies:
+            if token is not asked_by:
+                call = cast(Call, token)
+                self._core.answer_later(call, self._core.reply(to_response(message, call.api_version)))
+
+    def run_timers(self, now: Now) -> None:
+        for decision in decide_timers(self._core.state.groups, now=now):
+            self.run(decision, now=now)
+
+
+def to_records(decision: Decision, now: Now) -> list[Record]:
+    return [Record(timestamp_ms=now.wall_ms, key=key, value=value) for key, value in decision.records]

@@ -1,0 +1,83 @@
+"""CreateTopics (19), versions 2 to 7. v5 answers with the topic's settings; v7 with its id.
+
+A replication factor above one is accepted and one copy is kept. Manual assignments only count partitions.
+`validate_only` decides and creates nothing.
+"""
+
+from fencepost.broker.call import Call, Outcome
+from fencepost.broker.catalogue import CatalogueRecord, Topic
+from fencepost.broker.core import BrokerCore
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.settings import TopicSettings, as_text, declarations
+from fencepost.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfigs,
+    CreatableTopicResult,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+)
+
+TOPIC_SETTING = 1
+DEFAULT_SETTING = 5
+
+
+def handle(core: BrokerCore, call: Call) -> Outcome:
+    request: CreateTopicsRequest = call.request
+    names = [topic.name for topic in request.topics]
+    results = [_create(core, call, topic, is_twice=names.count(topic.name) > 1) for topic in request.topics]
+    return core.reply(CreateTopicsResponse(topics=results))
+
+
+def _create(core: BrokerCore, call: Call, wanted: CreatableTopic, *, is_twice: bool) -> CreatableTopicResult:
+    record = _decide(core, wanted, is_twice=is_twice)
+    if isinstance(record, Refusal):
+        return CreatableTopicResult(
+            name=wanted.name, error_code=record.error_code, error_message=record.message, configs=None
+        )
+    if call.request.validate_only:
+        return CreatableTopicResult(name=wanted.name, error_message=None)
+    topic = core.create_topic(record, now_ms=call.now.wall_ms)
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic.topic_id,
+        error_message=None,
+        num_partitions=len(topic.partition_refs),
+        replication_factor=topic.replication_factor,
+        configs=_describe_settings(topic),
+    )
+
+
+def _decide(core: BrokerCore, wanted: CreatableTopic, *, is_twice: bool) -> CatalogueRecord | Refusal:
+    if is_twice:
+        return Refusal(ErrorCode.INVALID_REQUEST, f"'{wanted.name}' stands in the request twice")
+    partition_count, replication_factor = wanted.num_partitions, wanted.replication_factor
+    if wanted.assignments:
+        if partition_count != -1 or replication_factor != -1:
+            return Refusal(
+                ErrorCode.INVALID_REQUEST, "give a manual assignment, or partitions and replication factor, not both"
+            )
+        if sorted(assignment.partition_index for assignment in wanted.assignments) != list(
+            range(len(wanted.assignments))
+        ):
+            return Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "assigned partitions must be numbered from 0 on")
+        partition_count = len(wanted.assignments)
+        replication_factor = max(len(assignment.broker_ids) for assignment in wanted.assignments)
+    if any(config.value is None for config in wanted.configs):
+        return Refusal(ErrorCode.INVALID_CONFIG, "a setting without a value was given")
+    return core.decide_topic(
+        wanted.name,
+        partition_count=partition_count,
+        replication_factor=replication_factor,
+        overrides={config.name: config.value or "" for config in wanted.configs},
+    )
+
+
+def _describe_settings(topic: Topic) -> list[CreatableTopicConfigs]:
+    return [
+        CreatableTopicConfigs(
+            name=name,
+            value=as_text(getattr(topic.settings, declaration.field_name)),
+            config_source=TOPIC_SETTING if name in topic.overrides else DEFAULT_SETTING,
+        )
+        for name, declaration in declarations(TopicSettings).items()
+    ]

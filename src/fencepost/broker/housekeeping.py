@@ -1,0 +1,90 @@
+"""What the broker does by the clock: aborts of timed-out transactions, expiry, checkpoints.
+
+Each task has its own interval. Deadlines are monotonic, so a step of the wall clock makes nothing happen early.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fencepost.broker.call import Now
+from fencepost.broker.checkpoint import dump_checkpoint
+from fencepost.groups.expiry import decide_expiry
+from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
+from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
+
+if TYPE_CHECKING:
+    from fencepost.broker.core import BrokerCore
+
+MINUTE_MS = 60_000
+
+
+@dataclass(slots=True)
+class Task:
+    interval_ms: int
+    run: Callable[[Now], None]
+    due_ms: int
+
+
+class Housekeeping:
+    def __init__(self, core: "BrokerCore") -> None:
+        self._core = core
+        self._tasks: list[Task] = []
+        self._expiry_sweep: ExpirySweep | None = None
+        self._checkpointed_bytes = 0
+
+    def start(self, now: Now) -> None:
+        settings, transactions = self._core.settings, self._core.state.transactions
+        self._expiry_sweep = ExpirySweep(transactions, now_ms=now.wall_ms, monotonic_ms=now.monotonic_ms)
+        schedule = (
+            (settings.transaction_abort_timed_out_transaction_cleanup_interval_ms, self._abort_timed_out),
+            (settings.transaction_remove_expired_transaction_cleanup_interval_ms, self._expire_transactional_ids),
+            (settings.producer_id_expiration_check_interval_ms, self._expire_producers),
+            (settings.offsets_retention_check_interval_ms, self._expire_offsets),
+        )
+        self._tasks = [Task(interval_ms, run, now.monotonic_ms + interval_ms) for interval_ms, run in schedule]
+
+    @property
+    def wake_at_ms(self) -> int | None:
+        return min((task.due_ms for task in self._tasks), default=None)
+
+    def run_due(self, now: Now) -> None:
+        for task in self._tasks:
+            if task.due_ms <= now.monotonic_ms:
+                task.due_ms = now.monotonic_ms + task.interval_ms
+                task.run(now)
+
+    def after_commit(self) -> None:
+        """A checkpoint for every segment's worth of entries, so that a start replays about one segment."""
+        if self._core.writer.appended_bytes - self._checkpointed_bytes >= self._core.settings.log_segment_bytes:
+            self.append_checkpoint()
+
+    def append_checkpoint(self) -> None:
+        self._core.journal.append_checkpoint(dump_checkpoint(self._core.state))
+        self._checkpointed_bytes = self._core.writer.appended_bytes
+
+    def _abort_timed_out(self, now: Now) -> None:
+        core = self._core
+        for transactional_id in sweep_timed_out(core.state.transactions, monotonic_ms=now.monotonic_ms):
+            decision = decide_abort(
+                core.state.transactions, transactional_id, settings=core.transactions.settings, now_ms=now.wall_ms
+            )
+            core.transactions.run(decision, now_ms=now.wall_ms)
+
+    def _expire_transactional_ids(self, now: Now) -> None:
+        core = self._core
+        if self._expiry_sweep is not None:
+            decision = self._expiry_sweep.decide(
+                core.state.transactions, settings=core.transactions.settings, monotonic_ms=now.monotonic_ms
+            )
+            core.transactions.run(decision, now_ms=now.wall_ms)
+
+    def _expire_producers(self, now: Now) -> None:
+        expiration_ms = self._core.settings.producer_id_expiration_ms
+        for log in self._core.state.logs_by_ref.values():
+            expired = decide_expired_producers(log.state, now_ms=now.wall_ms, expiration_ms=expiration_ms)
+            apply_expired_producers(log.state, expired)
+
+    def _expire_offsets(self, now: Now) -> None:
+        for decision in decide_expiry(self._core.state.groups, now=now):
+            self._core.groups.run(decision, now=now)

@@ -1,0 +1,88 @@
+"""The one place where the journal grows: stamp, append, fold.
+
+Appending changes state at once; readers see it when it is synced. Every append is all or nothing: if the journal has
+no room (`DiskFull`), nothing was appended and nothing was folded. Several that belong together are reserved first.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from fencepost.broker.partition_log import PartitionLog
+from fencepost.journal.journal import Journal
+from fencepost.partition.apply import apply_batch, apply_synced
+from fencepost.records.builder import build_batch
+from fencepost.records.control import ControlMarker
+from fencepost.records.header import HEADER_BYTES, BatchHeader, read_header, stamp
+from fencepost.records.record import Record
+from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, Buffer
+
+
+class PendingAppend(NamedTuple):
+    """A batch that was decided on. `marker` says what a control batch means."""
+
+    log: PartitionLog
+    batch: Buffer
+    marker: ControlMarker | None = None
+
+
+class LogWriter:
+    def __init__(self, journal: Journal) -> None:
+        self.journal = journal
+        self.appended_bytes = 0
+        self._grown: dict[PartitionLog, int] = {}
+        self._committing: dict[PartitionLog, int] = {}
+
+    def reserve(self, appends: Iterable[PendingAppend]) -> None:
+        """Make sure that all of these fit, or raise `DiskFull`."""
+        self.journal.reserve([len(append.batch) for append in appends])
+
+    def append(self, append: PendingAppend, *, is_followed: bool = True) -> None:
+        """`is_followed` is False when the caller folds the records in itself, because it knows more than their
+        bytes."""
+        self._append(append.log, append.batch, read_header(append.batch), append.marker, is_followed=is_followed)
+
+    def append_batch(self, log: PartitionLog, batch: Buffer, header: BatchHeader) -> int:
+        """Append a client's batch. Returns its base offset."""
+        return self._append(log, batch, header, None, is_followed=False)
+
+    def append_records(
+        self,
+        log: PartitionLog,
+        records: Sequence[Record],
+        *,
+        producer_id: int = NO_PRODUCER_ID,
+        producer_epoch: int = NO_PRODUCER_EPOCH,
+    ) -> None:
+        """Append records of a coordinator; with a producer id they belong to its transaction."""
+        is_transactional = producer_id != NO_PRODUCER_ID
+        batch = build_batch(
+            records, producer_id=producer_id, producer_epoch=producer_epoch, is_transactional=is_transactional
+        )
+        self._append(log, batch, read_header(batch), None, is_followed=True)
+
+    def _append(
+        self, log: PartitionLog, batch: Buffer, header: BatchHeader, marker: ControlMarker | None, *, is_followed: bool
+    ) -> int:
+        state = log.state
+        base_offset, leader_epoch = state.end_offset, state.leader_epochs.latest
+        stamped_header = header._replace(base_offset=base_offset, leader_epoch=leader_epoch)
+        stamped = stamp(batch, base_offset=base_offset, leader_epoch=leader_epoch)
+        pieces: list[Buffer] = [stamped, memoryview(batch)[HEADER_BYTES:]]
+        self.journal.append(log.partition_ref, pieces, stamped_header)
+        self.appended_bytes += len(batch)
+        apply_batch(state, stamped_header, marker)
+        self._grown[log] = state.end_offset
+        if is_followed and log.follower is not None:
+            log.follower(stamped_header, b"".join(pieces), marker)
+        return base_offset
+
+    def begin_commit(self) -> None:
+        """What was appended so far is on its way to the disk."""
+        self._committing, self._grown = self._grown, {}
+
+    def finish_commit(self) -> list[PartitionLog]:
+        """It is on disk: move the high watermarks, and say which partitions have something new to show."""
+        committed, self._committing = self._committing, {}
+        for log, end_offset in committed.items():
+            apply_synced(log.state, end_offset)
+        return list(committed)

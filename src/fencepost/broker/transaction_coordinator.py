@@ -1,0 +1,87 @@
+"""The transaction coordinator's hands: its decisions become entries of the journal, in order, in one commit group.
+
+The rules are in `transactions/`. Here a decision's records go to `__transaction_state`, its markers to the
+partitions that the transaction wrote to, and both are folded in at once. Whoever asked is answered when the last of
+them is synced.
+"""
+
+import logging
+from typing import TYPE_CHECKING, TypeVar
+
+from fencepost.broker.call import Call
+from fencepost.broker.catalogue import TRANSACTION_TOPIC
+from fencepost.broker.log_writer import PendingAppend
+from fencepost.errors import Refusal
+from fencepost.partition.markers import decide_marker
+from fencepost.records.builder import build_batch
+from fencepost.records.control import ControlMarker, build_marker
+from fencepost.transactions.apply import apply
+from fencepost.transactions.decision import Decision
+from fencepost.transactions.log_entries import Caller, Entry, Marker
+from fencepost.transactions.log_records import LogRecord, encode_log_record, partition_of
+from fencepost.transactions.settings import CoordinatorSettings
+
+if TYPE_CHECKING:
+    from fencepost.broker.core import BrokerCore
+
+logger = logging.getLogger("fencepost.transactions")
+
+ReplyT = TypeVar("ReplyT")
+
+
+class TransactionCoordinator:
+    def __init__(self, core: "BrokerCore") -> None:
+        self._core = core
+        self.settings = CoordinatorSettings()
+
+    def start(self) -> None:
+        """After recovery: the coordinator epoch is that of this start of the broker, and never decreases."""
+        settings = self._core.settings
+        self.settings = CoordinatorSettings(
+            transaction_version=settings.transaction_version,
+            transaction_max_timeout_ms=settings.transaction_max_timeout_ms,
+            transactional_id_expiration_ms=settings.transactional_id_expiration_ms,
+            transactional_ids_max=settings.transactional_ids_max,
+            coordinator_epoch=self._core.state.catalogue.broker_epoch,
+        )
+
+    def caller(self, call: Call) -> Caller:
+        return Caller(call.client_id, call.peer.address, call.peer.connection_id)
+
+    def run(self, decision: Decision[ReplyT], *, now_ms: int) -> ReplyT | Refusal:
+        """Append what was decided, all of it or, if there is no room, nothing. Returns the reply."""
+        appends = [(entry, self._prepare(entry, now_ms)) for entry in decision.entries]
+        self._core.writer.reserve([append for _, append in appends if append is not None])
+        for entry, append in appends:
+            if append is not None:
+                self._core.writer.append(append, is_followed=isinstance(entry, Marker))
+            if not isinstance(entry, Marker):
+                apply(self._core.state.transactions, entry)
+        return decision.reply
+
+    def _prepare(self, entry: Entry, now_ms: int) -> PendingAppend | None:
+        return self._marker(entry, now_ms) if isinstance(entry, Marker) else self._record(entry, now_ms)
+
+    def _record(self, record: LogRecord, now_ms: int) -> PendingAppend:
+        count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
+        log = self._core.state.logs[partition_of(record, count)]
+        return PendingAppend(log, build_batch([encode_log_record(record, timestamp_ms=now_ms)]))
+
+    def _marker(self, marker: Marker, now_ms: int) -> PendingAppend | None:
+        """None where there is nothing to decide about: the topic was deleted."""
+        log = self._core.state.logs.get(marker.topic_partition)
+        if log is None:
+            return None
+        decision = decide_marker(
+            log.state,
+            producer_id=marker.producer_id,
+            producer_epoch=marker.producer_epoch,
+            coordinator_epoch=marker.coordinator_epoch,
+            transaction_version=marker.transaction_version,
+        )
+        if isinstance(decision, Refusal):
+            logger.error("%s refuses %s: %s", marker.topic_partition, marker, decision.message)
+            return None
+        identity = marker.producer_id, marker.producer_epoch
+        control = ControlMarker(*identity, marker.is_commit, marker.coordinator_epoch, now_ms)
+        return PendingAppend(log, build_marker(**control._asdict()), control)

@@ -1,0 +1,171 @@
+"""`fencepost serve`: the broker as a process."""
+
+import asyncio
+import ipaddress
+import os
+import signal
+import sys
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import click
+
+from fencepost.errors import FencepostError
+from fencepost.server.broker_server import BrokerServer
+from fencepost.server.event_loop import new_event_loop
+from fencepost.server.logs import LogFormat, configure_logs, logger
+from fencepost.server.opening import open_core
+from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarations, nearest, parse_settings
+
+ENVIRONMENT_PREFIX = "FENCEPOST_"
+FAILED = 1
+
+
+def parse_address(text: str) -> tuple[str, int]:
+    host, separator, port = text.rpartition(":")
+    if not separator or not port.isdigit() or int(port) > 65535:
+        raise click.BadParameter(f"'{text}' is not HOST:PORT, for example 127.0.0.1:9092")
+    return host.strip("[]") or "127.0.0.1", int(port)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def settings_from_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """`FENCEPOST_NUM_PARTITIONS=4` is `num.partitions=4`."""
+    known = declarations(BrokerSettings)
+    given = {}
+    for variable, text in environment.items():
+        if variable.startswith(ENVIRONMENT_PREFIX):
+            name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
+            if name not in known:
+                raise InvalidSetting(f"{variable}: unknown setting '{name}'{nearest(name, known)}")
+            given[name] = text
+    return given
+
+
+def settings_from_file(path: Path) -> dict[str, str]:
+    """A TOML file of `"num.partitions" = 4`; bare dotted keys (`num.partitions = 4`) mean the same."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as problem:
+        raise InvalidSetting(f"{path}: {problem}") from None
+    return dict(_flatten("", document))
+
+
+def _flatten(prefix: str, table: Mapping[str, object]) -> Iterable[tuple[str, str]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flatten(f"{prefix}{key}.", value)
+        else:
+            yield f"{prefix}{key}", as_text(value)
+
+
+def settings_from_options(options: Iterable[str]) -> dict[str, str]:
+    given = {}
+    for option in options:
+        name, separator, value = option.partition("=")
+        if not separator:
+            raise InvalidSetting(f"--set {option}: expected NAME=VALUE, for example --set num.partitions=4")
+        given[name.strip()] = value.strip()
+    return given
+
+
+def gather_settings(config: Path | None, options: Iterable[str]) -> BrokerSettings:
+    """The file first, the environment over it, `--set` over both."""
+    given = settings_from_file(config) if config else {}
+    given |= settings_from_environment(os.environ)
+    given |= settings_from_options(options)
+    return parse_settings(BrokerSettings, given)
+
+
+def settings_help() -> str:
+    rows = ["\b", "Settings (--set NAME=VALUE; defaults in brackets):"]
+    for declaration in declarations(BrokerSettings).values():
+        unit = f" {declaration.unit}" if declaration.unit else ""
+        rows += [f"  {declaration.name} [{as_text(declaration.default)}{unit}]", f"      {declaration.help}"]
+    return "\n".join(rows)
+
+
+@click.command("serve", epilog=settings_help())
+@click.option(
+    "--listen", default="127.0.0.1:9092", show_default=True, help="HOST:PORT to listen on; port 0 takes a free one."
+)
+@click.option(
+    "--data", default="fencepost-data", show_default=True, type=click.Path(path_type=Path), help="Data folder."
+)
+@click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="A setting; may be repeated.")
+@click.option("--config", type=click.Path(path_type=Path), help="A TOML file with settings.")
+@click.option(
+    "--insecure", is_flag=True, help="Allow an address that other machines can reach, without authentication."
+)
+@click.option(
+    "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
+)
+@click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def command(
+    listen: str,
+    data: Path,
+    options: tuple[str, ...],
+    config: Path | None,
+    insecure: bool,
+    log_level: str,
+    log_format: LogFormat,
+) -> None:
+    """Run the broker until SIGTERM or Ctrl-C.
+
+    Prints "listening on HOST:PORT" when clients can connect. Settings come from --config, then from the environment
+    (FENCEPOST_NUM_PARTITIONS=4 is num.partitions=4), then from --set.
+
+    \b
+    Example:
+      fencepost serve --listen 127.0.0.1:9092 --data ./data --set num.partitions=4
+    """
+    configure_logs(level=log_level, log_format=log_format)
+    host, port = parse_address(listen)
+    if not is_loopback(host) and not insecure:
+        raise click.UsageError(
+            f"{host} can be reached from other machines, and this broker does not ask who they are. "
+            "Listen on 127.0.0.1, or add --insecure if the network keeps others out."
+        )
+    try:
+        settings = gather_settings(config, options)
+    except InvalidSetting as problem:
+        raise click.UsageError(str(problem)) from None
+    sys.exit(run_until_signal(lambda: BrokerServer(open_core(data, settings)), host=host, port=port))
+
+
+def run_until_signal(open_server: Callable[[], BrokerServer], *, host: str, port: int) -> int:
+    loop = new_event_loop()
+    try:
+        return loop.run_until_complete(serve(open_server, host=host, port=port))
+    except (FencepostError, OSError) as problem:
+        click.echo(f"fencepost serve: {problem}", err=True)
+        return FAILED
+    finally:
+        loop.close()
+
+
+async def serve(open_server: Callable[[], BrokerServer], *, host: str, port: int) -> int:
+    server = open_server()
+    bound_host, bound_port = await server.start(host, port)
+    click.echo(f"listening on {bound_host}:{bound_port}")
+    sys.stdout.flush()
+    loop = asyncio.get_running_loop()
+    stopping: list[asyncio.Task[None]] = []
+    for signal_number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(signal_number, lambda: stopping.append(loop.create_task(server.stop())))
+    await server.wait_stopped()
+    if server.failure is not None:
+        click.echo(f"fencepost serve: stopped: {server.failure}", err=True)
+        return FAILED
+    await asyncio.gather(*stopping)
+    logger.info("stopped")
+    return 0

@@ -1,0 +1,223 @@
+"""The shell around the core: sockets, clocks, timers and the thread that syncs the journal.
+
+Everything happens on one event loop, in the order in which requests arrive. Only writing and syncing a commit group
+happens on another thread, so a slow disk delays acknowledgements and nothing else. While one group is being synced,
+appends gather in the next: that is the whole of group commit.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from fencepost.broker.call import Call, CloseConnection, Now, Reply
+from fencepost.broker.core import BrokerCore
+from fencepost.errors import CorruptLog, FencepostError, InvariantBroken, WireError
+from fencepost.journal.disk import SyncFailed
+from fencepost.journal.journal import CommitGroup
+from fencepost.server.connection import Connection
+from fencepost.server.logs import logger
+from fencepost.types import Buffer
+from fencepost.wire.codec import encode_response, read_request
+from fencepost.wire.headers import UnsupportedRequest
+
+CONNECTION_SWEEP_INTERVAL_S = 5.0
+
+
+class BrokerServer:
+    """Serves one `BrokerCore` on one address. `failure` holds what stopped it, if anything did."""
+
+    def __init__(self, core: BrokerCore) -> None:
+        self.core = core
+        self.failure: BaseException | None = None
+        self.connections: dict[int, Connection] = {}
+        self._next_connection_id = 0
+        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fencepost-journal")
+        self._commit_is_scheduled = False
+        self._commit_in_flight: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._sweep: asyncio.TimerHandle | None = None
+        self._listener: asyncio.Server | None = None
+        self._stopped = asyncio.Event()
+
+    # Life
+
+    async def start(self, host: str, port: int) -> tuple[str, int]:
+        """Listen, and return the address that was bound."""
+        self._loop = asyncio.get_running_loop()
+        self._listener = await self._loop.create_server(self._new_connection, host, port, backlog=512)
+        bound: tuple[str, int] = self._listener.sockets[0].getsockname()[:2]
+        self.core.advertise(host=bound[0], port=bound[1])
+        self._schedule_commit()
+        self._arm_timer()
+        self._sweep = self._loop.call_later(CONNECTION_SWEEP_INTERVAL_S, self._close_silent_connections)
+        return bound
+
+    async def wait_stopped(self) -> None:
+        await self._stopped.wait()
+
+    async def stop(self) -> None:
+        """Stop listening, sync what is appended, answer what that releases, close."""
+        if self._listener is not None:
+            self._listener.close()
+        for handle in (self._timer, self._sweep):
+            if handle is not None:
+                handle.cancel()
+        while self.failure is None and (self._commit_in_flight is not None or self.core.has_unsynced_entries):
+            self._start_commit()
+            if self._commit_in_flight is not None:
+                await asyncio.wait([self._commit_in_flight])
+        for connection in list(self.connections.values()):
+            connection.close("the broker stops")
+        self._writer.shutdown(wait=True)
+        if self.failure is None:
+            self.core.close()
+        self._stopped.set()
+
+    def _fail(self, problem: BaseException) -> None:
+        """Going on could break a promise: stop at once, without touching the journal again."""
+        if self.failure is None:
+            self.failure = problem
+            logger.critical("the broker stops: %s", problem)
+            for connection in list(self.connections.values()):
+                connection.close("the broker stops")
+            self._stopped.set()
+
+    # Clocks and timers
+
+    def now(self) -> Now:
+        return Now(wall_ms=int(time.time() * 1000), monotonic_ms=int(time.monotonic() * 1000))
+
+    def monotonic_ms(self) -> int:
+        return int(time.monotonic() * 1000)
+
+    def _arm_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        wake_at_ms = self.core.wake_at_ms()
+        if wake_at_ms is not None:
+            delay_s = max(0, wake_at_ms - self.monotonic_ms()) / 1000
+            self._timer = self._loop.call_later(delay_s, self._tick)
+
+    def _tick(self) -> None:
+        self._guarded(lambda: self.core.tick(self.now()))
+        self._after_core()
+
+    def _close_silent_connections(self) -> None:
+        now_ms = self.monotonic_ms()
+        settings = self.core.settings
+        for connection in list(self.connections.values()):
+            started_ms = connection.frame_started_ms
+            if started_ms is not None and now_ms - started_ms > settings.request_read_timeout_ms:
+                connection.close("a request was begun and not finished in time")
+            elif not connection.waiting and now_ms - connection.last_activity_ms > settings.connections_max_idle_ms:
+                connection.close("idle")
+        self._sweep = self._loop.call_later(CONNECTION_SWEEP_INTERVAL_S, self._close_silent_connections)
+
+    # Connections (the `Host` of `Connection`)
+
+    def _new_connection(self) -> Connection:
+        self._next_connection_id += 1
+        settings = self.core.settings
+        return Connection(
+            self,
+            connection_id=self._next_connection_id,
+            frame_bytes_max=settings.socket_request_max_bytes,
+            queued_calls_max=settings.queued_max_requests,
+        )
+
+    def connection_opened(self, connection: Connection) -> None:
+        self.connections[connection.connection_id] = connection
+        if len(self.connections) > self.core.settings.max_connections:
+            connection.close(f"more than max.connections={self.core.settings.max_connections}")
+
+    def connection_closed(self, connection: Connection) -> None:
+        self.connections.pop(connection.connection_id, None)
+        if connection.close_reason:
+            logger.info("closed connection of %s: %s", connection.peer.address, connection.close_reason)
+        self._guarded(lambda: self.core.connection_closed(connection.peer))
+        self._after_core()
+
+    def receive_frame(self, connection: Connection, frame: memoryview) -> None:
+        try:
+            header, request = read_request(frame)
+        except UnsupportedRequest as problem:
+            header, request = problem.header, None
+        call = Call(
+            api_key=header.api_key,
+            api_version=header.api_version,
+            correlation_id=header.correlation_id,
+            client_id=header.client_id or "",
+            peer=connection.peer,
+            request=request,
+            now=self.now(),
+        )
+        connection.waiting.append(call)
+        outcome = self._guarded(lambda: self.core.handle(call))
+        if isinstance(outcome, Reply):
+            call.reply = outcome
+            connection.flush()
+        elif isinstance(outcome, CloseConnection):
+            connection.close(outcome.reason)
+        self._after_core()
+
+    def encode_reply(self, call: Call) -> list[Buffer]:
+        assert call.reply is not None
+        return encode_response(call.api_key, call.api_version, call.correlation_id, call.reply.message)
+
+    def is_synced(self, position: int) -> bool:
+        return position <= self.core.synced_position
+
+    # The core
+
+    def _guarded(self, step: Callable[[], object]) -> object:
+        """Run one step of the core. A broken promise stops the broker; a bug in one request closes its connection."""
+        if self.failure is not None:
+            return CloseConnection("the broker stops")
+        try:
+            return step()
+        except (InvariantBroken, CorruptLog, SyncFailed) as problem:
+            self._fail(problem)
+            return CloseConnection("the broker stops")
+        except WireError:
+            raise
+        except FencepostError as problem:
+            return CloseConnection(str(problem))
+
+    def _after_core(self) -> None:
+        """Deliver what the last step released, and see to its durability and its deadlines."""
+        for call, reply in self.core.take_outbox():
+            call.reply = reply
+            connection = self.connections.get(call.peer.connection_id)
+            if connection is not None:
+                connection.flush()
+        self._schedule_commit()
+        self._arm_timer()
+
+    def _schedule_commit(self) -> None:
+        if self._commit_is_scheduled or self._commit_in_flight is not None or not self.core.has_unsynced_entries:
+            return
+        self._commit_is_scheduled = True
+        self._loop.call_soon(self._start_commit)
+
+    def _start_commit(self) -> None:
+        self._commit_is_scheduled = False
+        if self._commit_in_flight is not None or self.failure is not None:
+            return
+        group = self.core.begin_commit()
+        if group is not None:
+            self._commit_in_flight = self._loop.run_in_executor(self._writer, group.write_and_sync)
+            self._commit_in_flight.add_done_callback(lambda done: self._commit_done(group, done))
+
+    def _commit_done(self, group: CommitGroup, done: "asyncio.Future[None]") -> None:
+        self._commit_in_flight = None
+        problem = done.exception()
+        if problem is not None:
+            self._fail(problem)
+            return
+        self._guarded(lambda: self.core.finish_commit(group))
+        for connection in list(self.connections.values()):
+            if connection.waits_for_sync:
+                connection.flush()
+        self._after_core()

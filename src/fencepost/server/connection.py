@@ -1,0 +1,121 @@
+"""One client connection: frames in, replies out, in the order of the requests.
+
+The protocol object owns what belongs to one socket: the frame reader, the queue of calls that wait for their answer,
+and two brakes: a client that does not read its answers, or sends faster than they can be given, is not read from.
+What a request means is the server's business (`Host`).
+"""
+
+import asyncio
+from collections import deque
+from typing import Protocol, cast
+
+from fencepost.broker.call import Call, Peer
+from fencepost.errors import WireError
+from fencepost.types import Buffer
+from fencepost.wire.framing import FrameReader
+
+WRITE_BUFFER_HIGH_BYTES = 4 << 20
+
+
+class Host(Protocol):
+    """What a connection needs from the server it belongs to."""
+
+    def connection_opened(self, connection: "Connection") -> None: ...
+
+    def connection_closed(self, connection: "Connection") -> None: ...
+
+    def receive_frame(self, connection: "Connection", frame: memoryview) -> None: ...
+
+    def encode_reply(self, call: Call) -> list[Buffer]: ...
+
+    def is_synced(self, position: int) -> bool: ...
+
+    def monotonic_ms(self) -> int: ...
+
+
+class Connection(asyncio.Protocol):
+    def __init__(self, host: Host, *, connection_id: int, frame_bytes_max: int, queued_calls_max: int) -> None:
+        self.host = host
+        self.connection_id = connection_id
+        self.peer = Peer(connection_id, "?", 0)
+        self.waiting: deque[Call] = deque()
+        self.last_activity_ms = 0
+        self.frame_started_ms: int | None = None
+        self.close_reason = ""
+        self._frames = FrameReader(frame_bytes_max)
+        self._queued_calls_max = queued_calls_max
+        self._transport: asyncio.Transport | None = None
+        self._can_write = True
+        self._is_reading = True
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=WRITE_BUFFER_HIGH_BYTES)
+        address = transport.get_extra_info("peername") or ("?", 0)
+        self.peer = Peer(self.connection_id, address[0], address[1])
+        self.last_activity_ms = self.host.monotonic_ms()
+        self.host.connection_opened(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._transport = None
+        self.waiting.clear()
+        self.host.connection_closed(self)
+
+    def data_received(self, data: bytes) -> None:
+        self.last_activity_ms = self.host.monotonic_ms()
+        self._frames.feed(data)
+        self._take_frames()
+
+    def _take_frames(self) -> None:
+        try:
+            while self._is_reading and self._transport is not None:
+                frame = self._frames.pull()
+                if frame is None:
+                    break
+                self.host.receive_frame(self, frame)
+                self._adjust_reading()
+        except WireError as problem:
+            self.close(f"broken request: {problem}")
+        self.frame_started_ms = self.last_activity_ms if self._frames.has_partial_frame else None
+
+    def flush(self) -> None:
+        """Send the replies whose turn has come: in request order, and only what the journal has synced."""
+        pieces: list[Buffer] = []
+        waiting, host = self.waiting, self.host
+        while waiting and (reply := waiting[0].reply) is not None and host.is_synced(reply.position):
+            pieces += host.encode_reply(waiting.popleft())
+        if pieces and self._transport is not None:
+            self._transport.writelines(pieces)
+            self.last_activity_ms = host.monotonic_ms()
+            self._adjust_reading()
+
+    @property
+    def waits_for_sync(self) -> bool:
+        """The next reply is there but not yet durable."""
+        return bool(self.waiting) and self.waiting[0].reply is not None
+
+    def pause_writing(self) -> None:
+        self._can_write = False
+        self._adjust_reading()
+
+    def resume_writing(self) -> None:
+        self._can_write = True
+        self._adjust_reading()
+
+    def _adjust_reading(self) -> None:
+        wanted = self._can_write and len(self.waiting) < self._queued_calls_max
+        if self._transport is None or wanted == self._is_reading:
+            return
+        self._is_reading = wanted
+        if wanted:
+            self._transport.resume_reading()
+            asyncio.get_running_loop().call_soon(self._take_frames)
+        else:
+            self._transport.pause_reading()
+
+    def close(self, reason: str) -> None:
+        """Close after what was already written has left."""
+        if self._transport is not None:
+            self.close_reason = reason
+            self._transport.close()
+            self._transport = None

@@ -1,0 +1,25 @@
+"""From a data folder to a broker core that has recovered what the folder holds."""
+
+import secrets
+import time
+from pathlib import Path
+
+from fencepost.broker.call import Now
+from fencepost.broker.core import BrokerCore
+from fencepost.journal.config import JournalConfig
+from fencepost.journal.journal import Journal
+from fencepost.server.file_disk import FileDisk
+from fencepost.settings import BrokerSettings
+
+
+def read_clocks() -> Now:
+    return Now(wall_ms=time.time_ns() // 1_000_000, monotonic_ms=time.monotonic_ns() // 1_000_000)
+
+
+def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:
+    """Take ownership of the folder, recover, and roll forward what a crash left half done."""
+    config = JournalConfig(segment_bytes=settings.log_segment_bytes, syncs_commits=settings.fsync == "always")
+    journal = Journal.open(FileDisk(folder), config, salt=lambda: secrets.randbits(64))
+    core = BrokerCore(journal, settings, random_bytes=secrets.token_bytes)
+    core.recover(read_clocks())
+    return core
