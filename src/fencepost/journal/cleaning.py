@@ -15,10 +15,11 @@ from fencepost.errors import CorruptLog, invariant
 from fencepost.journal.commit import Health
 from fencepost.journal.disk import Disk, DiskFile, DiskFull, SyncFailed
 from fencepost.journal.frames import Frame, FrameKind, scan_frames
-from fencepost.journal.index_rebuild import damage
+from fencepost.journal.index_file import IndexHead
 from fencepost.journal.rewriting import SegmentRewriter
 from fencepost.journal.sealed_segment import SealedSegment
-from fencepost.journal.segment_header import HEADER_BYTES, index_name
+from fencepost.journal.segment_header import HEADER_BYTES, SegmentHeader, index_name
+from fencepost.journal.segment_scan import damage
 from fencepost.records.header import read_header
 from fencepost.types import Buffer
 
@@ -48,7 +49,7 @@ class Cleaning:
     salt: int
     kept_checkpoints: frozenset[int]
     drops_all: bool
-    result: SealedSegment | None = None
+    result: tuple[SegmentHeader, IndexHead] | None = None
     is_done: bool = False
     """Whether the old segments are replaced (by `result`, or by nothing)."""
 
@@ -76,8 +77,9 @@ class Cleaning:
         """Close the files of the old segments; readers are done with them."""
         for source in self.sources:
             source.close()
-        if self.is_done:
-            for segment in self.segments:
+        for segment in self.segments:
+            segment.unpin()
+            if self.is_done:
                 segment.close()
 
     def _rewrite(self) -> None:
@@ -92,7 +94,7 @@ class Cleaning:
             is_changed = self._copy_wanted(rewriter) or len(self.segments) > 1
             if is_changed:
                 dropped = max(self._dropped_position, *(s.header.dropped_position for s in self.segments))
-                header, head = rewriter.complete(last_position=last.last_position, dropped_position=dropped)
+                result = rewriter.complete(last_position=last.last_position, dropped_position=dropped)
         except (DiskFull, CorruptLog):
             rewriter.discard()
             raise
@@ -100,7 +102,7 @@ class Cleaning:
             rewriter.discard()
             return
         rewriter.publish()
-        self.result = SealedSegment(self.disk, header, head)
+        self.result = result
         self.is_done = True
         self._drop(self.segments[1:])
 

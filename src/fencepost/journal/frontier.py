@@ -19,6 +19,7 @@ from fencepost.journal.frames import (
     frame_header,
     read_frame,
 )
+from fencepost.journal.segment_header import SegmentHeader
 
 _PAYLOAD = struct.Struct("<8sQQ")
 _MAGIC = b"FRONTIER"
@@ -41,8 +42,10 @@ def is_true_frontier(frame: Frame, *, salt: int) -> bool:
     return bool(_PAYLOAD.unpack(frame.payload) == (_MAGIC, salt, frame.place))
 
 
-def find_frontier(file: DiskFile, *, salt: int, after_place: int) -> Frame | None:
-    """The next true frontier frame that begins behind `after_place`."""
+def find_frontier(file: DiskFile, header: SegmentHeader, *, after_place: int) -> Frame | None:
+    """The next frontier frame behind `after_place` that tells the truth: in a segment whose commits did not wait for
+    the disk only the seal does."""
+    salt = header.salt
     needle = _MAGIC + salt.to_bytes(8, "little")
     seed, end_place, place = checksum_seed(salt), file.size_bytes(), after_place
     while place < end_place:
@@ -53,7 +56,8 @@ def find_frontier(file: DiskFile, *, salt: int, after_place: int) -> Frame | Non
             if frame_place > after_place:
                 data = memoryview(file.pread(FRONTIER_FRAME_BYTES, frame_place))
                 frame = read_frame(data, 0, seed=seed, place=frame_place)
-                if not frame.fault and is_true_frontier(frame, salt=salt):
+                is_believed = frame.kind == FrameKind.SEAL or not header.is_unsynced
+                if is_believed and not frame.fault and is_true_frontier(frame, salt=salt):
                     return frame
             found = block.find(needle, found + 1)
         place += SCAN_BLOCK_BYTES

@@ -60,7 +60,7 @@ class IndexRows:
     def bounds(self, partition_ref: int) -> tuple[int, int]:
         """The rows of a partition, half-open."""
         refs = self.summaries["partition_ref"]
-        number = int(np.searchsorted(refs, partition_ref))
+        number = int(refs.searchsorted(partition_ref))
         if number == len(refs) or refs[number] != partition_ref:
             return 0, 0
         return int(self.row_starts[number]), int(self.row_starts[number + 1])
@@ -68,9 +68,10 @@ class IndexRows:
     def find(self, partition_ref: int, offset: int) -> tuple[int, int]:
         """From the first row whose batch ends at or above `offset`, to the end of the partition's rows."""
         start, end = self.bounds(partition_ref)
-        number = start + int(np.searchsorted(self.columns["base_offset"][start:end], offset, side="right"))
-        if number > start and self.row(number - 1).last_offset >= offset:
-            number -= 1
+        base_offsets = self.columns["base_offset"]
+        number = start + int(base_offsets[start:end].searchsorted(offset, side="right")) - 1
+        if number < start or int(base_offsets[number]) + int(self.columns["last_offset_delta"][number]) < offset:
+            number += 1
         return number, end
 
     def row(self, number: int) -> Row:

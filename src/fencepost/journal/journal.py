@@ -16,9 +16,11 @@ from fencepost.journal.config import JournalConfig
 from fencepost.journal.directory import Directory
 from fencepost.journal.disk import Disk, DiskFile, DiskFull
 from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX, FrameKind
+from fencepost.journal.index_file import IndexHead
 from fencepost.journal.lookup import Lookup
 from fencepost.journal.open_segment import OVERHEAD_BYTES, OpenSegment
 from fencepost.journal.reading import Source, read_batches
+from fencepost.journal.recently_used import RecentlyUsed
 from fencepost.journal.recovery import recover
 from fencepost.journal.replay import Entry, ReplayStart, checkpoints, find_replay_start, replay_entries
 from fencepost.journal.retention import Retention
@@ -41,6 +43,7 @@ class Journal:
         self._salt = salt
         self._health = Health()
         self._directory = Directory()
+        self._recently_used = RecentlyUsed()
         self._open_segments: list[OpenSegment] = []
         """Written, or sealed and waiting for an index; oldest first. Appends go to the last one."""
         self._lookup = Lookup(self._directory, self._open_segments)
@@ -59,7 +62,7 @@ class Journal:
         with ExitStack() as on_failure:
             disk.lock_owner()
             on_failure.callback(disk.unlock_owner)
-            journal._directory.replace(recover(disk))
+            journal._directory.replace(recover(disk, journal._recently_used))
             journal._replay_start = find_replay_start(journal._directory)
             on_failure.pop_all()
         if journal._directory.segments:
@@ -85,7 +88,8 @@ class Journal:
         """Take one batch, stamped, in pieces that together are its bytes; they must not change until the group is
         committed. Its position. Raises `DiskFull` before anything is taken."""
         size_bytes = sum(map(len, pieces))
-        invariant(size_bytes == header.size_bytes, "the pieces together are the batch that the header describes")
+        is_described = size_bytes == header.size_bytes and header.last_offset_delta >= 0
+        invariant(is_described, "the pieces together are the batch that the header describes")
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
         place = segment.append(
@@ -203,8 +207,10 @@ class Journal:
             segment = self._open_segments.pop(0)
             head = group.heads[segment.first_position]
             segment.file.close()
-            header = SegmentHeader(salt=segment.salt, first_position=segment.first_position)
-            self._directory.add(SealedSegment(self._disk, header, head))
+            self._directory.add(self._sealed_segment(segment.header, head))
+
+    def _sealed_segment(self, header: SegmentHeader, head: IndexHead) -> SealedSegment:
+        return SealedSegment(self._disk, header, head, self._recently_used)
 
     def commit(self) -> None:
         """All three steps, on this thread."""
@@ -230,7 +236,7 @@ class Journal:
             health=self._health,
             policy=policy,
             segments=choice.segments,
-            sources=[self._disk.open(segment.name) for segment in choice.segments],
+            sources=[segment.open_file() for segment in choice.segments],
             salt=self._salt(),
             kept_checkpoints=rules.kept_checkpoints,
             drops_all=choice.drops_all,
@@ -243,7 +249,8 @@ class Journal:
         invariant(cleaning is self._cleaning, "the cleaning that ends is the one that runs")
         self._cleaning = None
         if cleaning.is_done:
-            self._directory.swap(cleaning.segments, cleaning.result)
+            result = cleaning.result and self._sealed_segment(*cleaning.result)
+            self._directory.swap(cleaning.segments, result)
         cleaning.release()
 
     def kept_checkpoints(self) -> frozenset[int]:

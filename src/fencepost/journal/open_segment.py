@@ -44,6 +44,10 @@ class OpenSegment:
         return segment_name(self.first_position)
 
     @property
+    def header(self) -> SegmentHeader:
+        return SegmentHeader(salt=self.salt, first_position=self.first_position, is_unsynced=self.is_unsynced)
+
+    @property
     def end_place(self) -> int:
         return self._end_place
 
@@ -89,8 +93,7 @@ class OpenSegment:
         self._pending_place = self._end_place
         if not self.has_entries:
             self.first_position = position
-            header = SegmentHeader(salt=self.salt, first_position=position, is_unsynced=self.is_unsynced)
-            self._pending.append(encode_segment_header(header))
+            self._pending.append(encode_segment_header(self.header))
             self._end_place = HEADER_BYTES
         place = self._end_place
         self._pending.append(

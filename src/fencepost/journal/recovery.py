@@ -11,8 +11,10 @@ from fencepost.errors import CorruptLog
 from fencepost.journal.disk import Disk
 from fencepost.journal.frames import FrameKind, checksum_seed
 from fencepost.journal.frontier import find_frontier, frontier_frame
-from fencepost.journal.index_rebuild import SegmentScan, damage, write_scanned_index
-from fencepost.journal.sealed_segment import SealedSegment, open_sealed
+from fencepost.journal.index_file import IndexHead
+from fencepost.journal.index_rebuild import write_scanned_index
+from fencepost.journal.recently_used import RecentlyUsed
+from fencepost.journal.sealed_segment import SealedSegment, read_fitting_head
 from fencepost.journal.segment_header import (
     HEADER_BYTES,
     TEMPORARY_SUFFIX,
@@ -21,11 +23,15 @@ from fencepost.journal.segment_header import (
     parse_name,
     segment_name,
 )
+from fencepost.journal.segment_scan import SegmentScan, damage
 
 
-def recover(disk: Disk) -> list[SealedSegment]:
+def recover(disk: Disk, recently_used: RecentlyUsed) -> list[SealedSegment]:
     """All segments, oldest first."""
     headers = read_headers(disk)
+    # A killed process leaves names that a power loss could still take back. Nothing may rest on them, least of all
+    # the removal of a segment that was merged into another.
+    disk.sync_folder()
     headers = _without_merged(disk, headers)
     names = _without_leftovers(disk, headers)
     segments: list[SealedSegment] = []
@@ -35,9 +41,8 @@ def recover(disk: Disk) -> list[SealedSegment]:
                 f"segment {segments[-1].name} ends with entry {segments[-1].last_position} and the next one is "
                 f"{segment_name(header.first_position)}: a segment file is missing. Restore it from a backup."
             )
-        segment = open_sealed(disk, header, names)
-        segments.append(segment or _reindexed(disk, header, is_last=header is headers[-1]))
-    disk.sync_folder()
+        head = read_fitting_head(disk, header, names) or _sealed(disk, header, is_last=header is headers[-1])
+        segments.append(SealedSegment(disk, header, head, recently_used))
     return segments
 
 
@@ -79,14 +84,15 @@ def _without_leftovers(disk: Disk, headers: list[SegmentHeader]) -> set[str]:
     return names
 
 
-def _reindexed(disk: Disk, header: SegmentHeader, *, is_last: bool) -> SealedSegment:
+def _sealed(disk: Disk, header: SegmentHeader, *, is_last: bool) -> IndexHead:
+    """A segment without an index: sealed if need be, and indexed."""
     file = disk.open(segment_name(header.first_position), writable=True)
     scan = SegmentScan(file, header)
     if not scan.is_sealed:
         if not is_last or header.is_cleaned or scan.last_position < header.first_position:
             raise damage(header, scan.bad_frame, scan.end_place)
         bad_place = scan.end_place
-        if not header.is_unsynced and find_frontier(file, salt=header.salt, after_place=bad_place):
+        if find_frontier(file, header, after_place=bad_place):
             raise damage(header, scan.bad_frame, bad_place)
         # A killed process leaves bytes that the seal would vouch for although no sync has seen them.
         file.datasync()
@@ -105,4 +111,4 @@ def _reindexed(disk: Disk, header: SegmentHeader, *, is_last: bool) -> SealedSeg
         # The seal may be in memory only, left by a killed process; an index that names it must not outlive it.
         file.datasync()
     file.close()
-    return SealedSegment(disk, header, write_scanned_index(disk, header, scan))
+    return write_scanned_index(disk, header, scan)

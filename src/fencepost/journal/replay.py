@@ -5,17 +5,18 @@ nothing was ever dropped from it; otherwise start-up is refused, because the sum
 """
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.errors import CorruptLog
 from fencepost.journal.directory import Directory
 from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES, Frame, FrameKind, scan_frames
-from fencepost.journal.index_rebuild import damage
 from fencepost.journal.reading import read_rows
 from fencepost.journal.rows import Row
 from fencepost.journal.sealed_segment import SealedSegment
 from fencepost.journal.segment_header import HEADER_BYTES
+from fencepost.journal.segment_scan import damage
 from fencepost.types import Buffer
 
 
@@ -84,15 +85,16 @@ def replay_entries(directory: Directory, start: ReplayStart) -> Iterator[Entry]:
 
 def _segment_entries(segment: SealedSegment, *, after_position: int) -> Iterator[Entry]:
     place = HEADER_BYTES
-    while place < segment.end_place:
-        for frame in scan_frames(segment.file, seed=segment.seed, place=place, end_place=segment.end_place):
-            if frame.fault:
-                break
-            if frame.kind == FrameKind.BATCH and frame.position > after_position:
-                yield Entry(frame.position, frame.partition_ref, frame.payload)
-        else:
-            return
-        place = _behind_bad_checkpoint(segment, frame)
+    with closing(segment.open_file()) as file:
+        while place < segment.end_place:
+            for frame in scan_frames(file, seed=segment.seed, place=place, end_place=segment.end_place):
+                if frame.fault:
+                    break
+                if frame.kind == FrameKind.BATCH and frame.position > after_position:
+                    yield Entry(frame.position, frame.partition_ref, frame.payload)
+            else:
+                return
+            place = _behind_bad_checkpoint(segment, frame)
 
 
 def _behind_bad_checkpoint(segment: SealedSegment, frame: Frame) -> int:

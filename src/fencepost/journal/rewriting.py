@@ -8,7 +8,6 @@ from fencepost.journal.disk import Disk, DiskFile
 from fencepost.journal.frames import FRAME_HEADER_BYTES, Frame, FrameKind, checksum_seed, frame_header
 from fencepost.journal.frontier import frontier_frame
 from fencepost.journal.index_file import IndexHead, encode_index, write_temporary_index
-from fencepost.journal.index_rebuild import frame_row
 from fencepost.journal.rows import OpenRows
 from fencepost.journal.segment_header import (
     HEADER_BYTES,
@@ -18,6 +17,7 @@ from fencepost.journal.segment_header import (
     index_name,
     segment_name,
 )
+from fencepost.journal.segment_scan import frame_row
 from fencepost.types import Buffer
 
 _BLOCK_BYTES = 1 << 20

@@ -1,14 +1,19 @@
 """A segment that is complete: read-only, found through its index, replaced as a whole by cleaning.
 
-Files are opened, and the index mapped, when somebody first asks; start-up needs neither.
+Files are opened, and the index mapped, when somebody asks; start-up needs neither. They are closed again when many
+other segments have been asked since.
 """
 
-import numpy as np
+from bisect import bisect_left, bisect_right
+from itertools import accumulate
+from operator import attrgetter
 
+from fencepost.errors import invariant
 from fencepost.journal.disk import Disk, DiskFile
 from fencepost.journal.frames import checksum_seed
 from fencepost.journal.index_file import IndexHead, IndexRows, map_rows, read_index_head
 from fencepost.journal.index_rebuild import rebuild_index
+from fencepost.journal.recently_used import RecentlyUsed
 from fencepost.journal.rows import Row
 from fencepost.journal.segment_header import SegmentHeader, index_name, segment_name
 
@@ -16,13 +21,14 @@ _BATCH_BYTES_MIN = 61
 
 
 class SealedSegment:
-    def __init__(self, disk: Disk, header: SegmentHeader, head: IndexHead) -> None:
+    def __init__(self, disk: Disk, header: SegmentHeader, head: IndexHead, recently_used: RecentlyUsed) -> None:
         self.header = header
         self.seed = checksum_seed(header.salt)
         self.head = head
+        self.is_pinned = False
         self._disk = disk
+        self._recently_used = recently_used
         self._file: DiskFile | None = None
-        self._index_file: DiskFile | None = None
         self._rows: IndexRows | None = None
 
     @property
@@ -43,55 +49,64 @@ class SealedSegment:
 
     @property
     def file(self) -> DiskFile:
+        self._recently_used.touch(self)
         if self._file is None:
             self._file = self._disk.open(self.name)
         return self._file
 
+    def open_file(self) -> DiskFile:
+        """For who reads the segment over a longer time, and closes the file then."""
+        return self._disk.open(self.name)
+
     @property
     def rows(self) -> IndexRows:
+        self._recently_used.touch(self)
         if self._rows is None:
-            self._index_file = self._disk.open(index_name(self.first_position))
-            rows = map_rows(self._index_file, self.head)
+            rows = self._map_rows()
             if rows is None:
-                rows = self._rebuilt_rows()
+                self.head = rebuild_index(self._disk, self.file, self.header)
+                rows = self._map_rows()
+            invariant(rows is not None, "an index that was just rebuilt is good")
             self._rows = rows
+        assert self._rows is not None
         return self._rows
 
-    def _rebuilt_rows(self) -> IndexRows:
-        if self._index_file is not None:
-            self._index_file.close()
-        self.head = rebuild_index(self._disk, self.file, self.header)
-        self._index_file = self._disk.open(index_name(self.first_position))
-        rows = map_rows(self._index_file, self.head)
-        assert rows is not None
+    def _map_rows(self) -> IndexRows | None:
+        file = self._disk.open(index_name(self.first_position))
+        rows = map_rows(file, self.head)
+        file.close()
         return rows
 
     def pin(self) -> None:
-        """Open both files now: their names may soon stand for other ones."""
+        """Open both files now and keep them: their names may soon stand for other ones."""
+        self.is_pinned = True
         _ = self.file, self.rows
+
+    def unpin(self) -> None:
+        self.is_pinned = False
 
     def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
         """The rows from `start_offset` on; the first one, and more as long as they fit in `max_bytes`."""
         rows = self.rows
         start, end = rows.find(partition_ref, start_offset)
         end = min(end, start + max_bytes // _BATCH_BYTES_MIN + 1)
-        end = start + int(np.searchsorted(rows.columns["base_offset"][start:end], end_offset, side="left"))
-        if end > start and rows.row(end - 1).last_offset >= end_offset:
-            end -= 1
-        sizes = np.cumsum(rows.columns["size_bytes"][start:end], dtype=np.int64)
-        fitting = int(np.searchsorted(sizes, max_bytes, side="right"))
-        return rows.rows(start, min(end, start + max(1, fitting)))
+        found = rows.rows(start, end)
+        if found and found[-1].last_offset >= end_offset:
+            del found[bisect_left(found, end_offset, key=attrgetter("last_offset")) :]
+        if sum(row.size_bytes for row in found) > max_bytes:
+            del found[max(1, bisect_right(list(accumulate(row.size_bytes for row in found)), max_bytes)) :]
+        return found
 
     def close(self) -> None:
+        self._recently_used.forget(self)
         self._rows = None
-        for file in (self._file, self._index_file):
-            if file is not None:
-                file.close()
-        self._file = self._index_file = None
+        if self._file is not None:
+            self._file.close()
+        self._file = None
 
 
-def open_sealed(disk: Disk, header: SegmentHeader, names: set[str]) -> SealedSegment | None:
-    """The segment with its index, or None if there is no index that fits it."""
+def read_fitting_head(disk: Disk, header: SegmentHeader, names: set[str]) -> IndexHead | None:
+    """The head of a segment's index, or None if there is no index that fits the segment."""
     name = index_name(header.first_position)
     if name not in names:
         return None
@@ -100,4 +115,4 @@ def open_sealed(disk: Disk, header: SegmentHeader, names: set[str]) -> SealedSeg
     file.close()
     if head is None or (head.salt, head.first_position) != (header.salt, header.first_position):
         return None
-    return SealedSegment(disk, header, head)
+    return head
