@@ -10,8 +10,8 @@ from fencepost.partition.visibility import last_stable_offset
 from tests.unit.partition.driver import PartitionDriver, data_header
 from tests.unit.partition.read_committed import consume
 
-PRODUCER_IDS = (0, 1, 2, 3)
-ACTIONS = ("send", "send", "send", "commit", "abort", "marker again", "plain", "sync", "delete", "restart")
+PRODUCER_IDS = (0, 1, 2)
+ACTIONS = ("send", "send", "send", "send", "commit", "abort", "abort", "again", "plain", "sync", "delete", "restart")
 
 
 @dataclass
@@ -39,68 +39,92 @@ class Writer:
         self.sequence += record_count
         self.open_offsets += range(base_offset, base_offset + record_count)
 
-    def end(self, partition: PartitionDriver, *, is_commit: bool) -> list[int]:
-        """The offsets of the transaction that this ends; there may be none."""
+    def end(self, partition: PartitionDriver, *, is_commit: bool) -> int:
         if self.transaction_version == 2:
             self.producer_epoch += 1
             self.sequence = 0
-        marker_offset = self.mark(partition, is_commit=is_commit)
-        assert isinstance(marker_offset, int)
-        ended, self.open_offsets = self.open_offsets, []
-        return ended
+        return self.mark(partition, is_commit=is_commit)
 
-    def mark(self, partition: PartitionDriver, *, is_commit: bool) -> object:
-        return partition.end(
+    def mark(self, partition: PartitionDriver, *, is_commit: bool) -> int:
+        marker_offset = partition.end(
             self.producer_id, self.producer_epoch, is_commit=is_commit, transaction_version=self.transaction_version
         )
+        assert isinstance(marker_offset, int)
+        return marker_offset
 
 
-steps = st.tuples(st.sampled_from(ACTIONS), st.sampled_from(PRODUCER_IDS), st.integers(1, 4))
+@dataclass
+class World:
+    """A partition, its writers, and what is true of its records."""
+
+    partition: PartitionDriver = field(default_factory=PartitionDriver)
+    writers: list[Writer] = field(default_factory=lambda: [Writer(producer_id) for producer_id in PRODUCER_IDS])
+    committed: set[int] = field(default_factory=set)
+    decided: list[tuple[int, int]] = field(default_factory=list)
+    """First offset and marker offset of every transaction that had records and was ended."""
+
+    def run(self, action: str, producer_id: int, number: int) -> None:
+        partition, writer = self.partition, self.writers[producer_id]
+        state = partition.state
+        if action == "send":
+            writer.send(partition, number)
+        elif action in ("commit", "abort"):
+            self.end(writer, is_commit=action == "commit")
+        elif action == "again" and not writer.open_offsets and writer.producer_epoch:
+            writer.mark(partition, is_commit=number % 2 == 0)
+        elif action == "plain":
+            partition.produce(data_header(record_count=number))
+            self.committed.update(range(state.end_offset - number, state.end_offset))
+        elif action == "sync":
+            ends = [0] + [header.last_offset + 1 for header, _ in partition.journal]
+            apply_synced(state, ends[-min(number, len(ends))])
+        elif action == "delete":
+            partition.delete_records(min(state.log_start_offset + number, state.high_watermark))
+        elif action == "restart":
+            self.partition = partition.restarted(checkpoint_at=number * len(partition.journal) // 4)
+            self.partition.delete_records(state.log_start_offset)
+
+    def end(self, writer: Writer, *, is_commit: bool) -> None:
+        marker_offset = writer.end(self.partition, is_commit=is_commit)
+        if writer.open_offsets:
+            self.decided.append((writer.open_offsets[0], marker_offset))
+        if is_commit:
+            self.committed.update(writer.open_offsets)
+        writer.open_offsets = []
+
+    def stable_end(self) -> int:
+        """Up to where every outcome is known and synced, from the history alone."""
+        state = self.partition.state
+        unstable = [first for first, marker_offset in self.decided if marker_offset >= state.high_watermark]
+        unstable += [writer.open_offsets[0] for writer in self.writers if writer.open_offsets]
+        return min([max(first, state.log_start_offset) for first in unstable] + [state.high_watermark])
+
+    def check_every_start(self) -> None:
+        state = self.partition.state
+        limit = self.stable_end()
+        assert last_stable_offset(state) == limit
+        for start_offset in range(state.log_start_offset, state.end_offset + 1):
+            expected = sorted(offset for offset in self.committed if start_offset <= offset < limit)
+            for batches_max in (1, 2, 5, 1000):
+                assert consume(self.partition, start_offset=start_offset, batches_max=batches_max) == expected
+
+
+steps = st.tuples(st.sampled_from(ACTIONS), st.sampled_from(PRODUCER_IDS), st.integers(1, 3))
+outcomes = st.lists(st.sampled_from(["commit", "abort", "open"]), min_size=3, max_size=3)
 
 
 @settings(max_examples=250, deadline=None)
-@given(script=st.lists(steps, max_size=40), is_all_synced=st.booleans())
+@given(script=st.lists(steps, min_size=5, max_size=40), outcomes=outcomes, is_all_synced=st.booleans())
 def test_a_reader_sees_exactly_the_committed_records_from_every_start(
-    script: list[tuple[str, int, int]], *, is_all_synced: bool
+    script: list[tuple[str, int, int]], outcomes: list[str], *, is_all_synced: bool
 ) -> None:
-    partition = PartitionDriver()
-    writers = {producer_id: Writer(producer_id) for producer_id in PRODUCER_IDS}
-    committed: set[int] = set()
-    for action, producer_id, number in script:
-        writer = writers[producer_id]
-        if action == "send":
-            writer.send(partition, number)
-        elif action == "commit":
-            committed.update(writer.end(partition, is_commit=True))
-        elif action == "abort":
-            writer.end(partition, is_commit=False)
-        elif action == "marker again" and not writer.open_offsets and writer.producer_epoch:
-            writer.mark(partition, is_commit=False)
-        elif action == "plain":
-            partition.produce(data_header(record_count=number))
-            committed.update(range(partition.state.end_offset - number, partition.state.end_offset))
-        elif action == "sync":
-            _sync_up_to_a_batch(partition, back=number - 1)
-        elif action == "delete":
-            partition.delete_records(min(partition.state.log_start_offset + number, partition.state.high_watermark))
-        elif action == "restart":
-            log_start_offset = partition.state.log_start_offset
-            partition = partition.restarted(checkpoint_at=number * len(partition.journal) // 4)
-            partition.delete_records(log_start_offset)
+    world = World()
+    for step in script:
+        world.run(*step)
+        assert last_stable_offset(world.partition.state) == world.stable_end()
+    for writer, outcome in zip(world.writers, outcomes, strict=True):
+        if outcome != "open":
+            world.end(writer, is_commit=outcome == "commit")
     if is_all_synced:
-        partition.sync()
-    _check_every_start(partition, committed)
-
-
-def _sync_up_to_a_batch(partition: PartitionDriver, *, back: int) -> None:
-    """The high watermark stands between batches, perhaps some batches behind the end."""
-    ends = [0] + [header.last_offset + 1 for header, _ in partition.journal]
-    apply_synced(partition.state, ends[max(0, len(ends) - 1 - back)])
-
-
-def _check_every_start(partition: PartitionDriver, committed: set[int]) -> None:
-    limit = last_stable_offset(partition.state)
-    for start_offset in range(partition.state.log_start_offset, partition.state.end_offset + 1):
-        expected = sorted(offset for offset in committed if start_offset <= offset < limit)
-        for batches_max in (1, 2, 5, 1000):
-            assert consume(partition, start_offset=start_offset, batches_max=batches_max) == expected
+        world.partition.sync()
+    world.check_every_start()

@@ -1,4 +1,4 @@
-"""The coordinator against a naive model: honest clients, zombies with any identity ever handed out, timeouts and crashes.
+"""The coordinator against a naive model: honest clients, zombies with identities of the past, timeouts and crashes.
 
 The model knows nothing of states. It knows who owns an id, what is open, and how each transaction that was really ended
 came out. Ids start close to the last epoch, so that producer ids run out often.

@@ -16,7 +16,7 @@ NEWEST = Caller("app", "127.0.0.1:4", 4)
 
 
 def second_transaction_on_a_new_connection() -> tuple[CoordinatorDriver, ProducerIdentity]:
-    """The client lost patience with its first connection, ended its transaction on another and opened the next there."""
+    """The client gave up its first connection, ended its transaction on another and opened the next there."""
     driver = CoordinatorDriver()
     owner = driver.owner(caller=OLD)
     driver.add(owner, INVOICES, caller=OLD)
