@@ -130,9 +130,12 @@ def test_other_formats_codecs_and_bombs_are_refused(kernels: Kernels) -> None:
 
 
 def mutations(seed: int, count: int) -> Iterator[bytes]:
-    """Payloads with bytes changed, inserted, removed and repeated, at the start more often than elsewhere."""
+    """Payloads with bytes changed, inserted and removed, at the start more often than elsewhere.
+
+    Every fourth ends in a record whose length is right but whose fields go on where the batch ends.
+    """
     rng = np.random.default_rng(seed)
-    for _ in range(count):
+    for number in range(count):
         payload = bytearray(PAYLOAD)
         for _ in range(int(rng.integers(1, 4))):
             at = int(rng.integers(0, len(payload)))
@@ -148,6 +151,8 @@ def mutations(seed: int, count: int) -> Iterator[bytes]:
             else:
                 payload[at:at] = b"\xff" * int(rng.integers(1, 11))
             payload = payload or bytearray(b"\x00")
+        if number % 4 == 0:
+            payload = bytearray(GOOD + GOOD + record(bytes(payload[1 : int(rng.integers(2, 40))])))
         yield bytes(payload)
 
 
