@@ -38,7 +38,10 @@ def apply_record(
     elif kind == GROUP_METADATA_KEY:
         _apply_group_metadata(state, key, value)
     elif kind in CONSUMER_GROUP_KEYS:
-        apply_consumer_record(state.consumer, key, value)
+        group_id = apply_consumer_record(state.consumer, key, value)
+        if group_id not in state.consumer:
+            state.consumer_timers.pop(group_id, None)
+            state.wake_times.set(group_id, None)
 
 
 def _apply_offset(

@@ -13,18 +13,20 @@ from fencepost.wire.messages import consumer_group_record as schema
 T = TypeVar("T")
 
 
-def apply_consumer_record(groups: dict[str, ConsumerGroup], key: bytes, value: bytes | None) -> None:
+def apply_consumer_record(groups: dict[str, ConsumerGroup], key: bytes, value: bytes | None) -> str:
+    """Fold one record in; returns the group's id."""
     group_id, member_id, fold = _FOLDS[record_version(key)](key)
     group = groups.get(group_id)
     if group is None:
         if value is None:
-            return
+            return group_id
         group = ConsumerGroup(group_id=group_id)
     folded = fold(group, member_id, value)
     if folded is None:
-        del groups[group_id]
+        groups.pop(group_id, None)
     else:
         groups[group_id] = folded
+    return group_id
 
 
 Fold = Callable[[ConsumerGroup, str, bytes | None], ConsumerGroup | None]

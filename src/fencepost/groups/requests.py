@@ -159,3 +159,4 @@ class ConsumerGroupHeartbeat:
     topic_partitions: tuple[OwnedPartitions, ...] | None = None
     client_id: str = ""
     client_host: str = ""
+    api_version: int = 1

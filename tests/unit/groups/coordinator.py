@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import count
 from typing import Any, NamedTuple
+from uuid import UUID
 
 from fencepost.errors import ErrorCode
 from fencepost.groups.apply import apply_marker, apply_memory, apply_record, resume_members
@@ -11,13 +12,16 @@ from fencepost.groups.classic_heartbeat import decide_heartbeat
 from fencepost.groups.classic_join import decide_join
 from fencepost.groups.classic_leave import decide_leave
 from fencepost.groups.classic_sync import decide_sync
+from fencepost.groups.consumer_group import TopicIdPartition, TopicMetadata
+from fencepost.groups.consumer_heartbeat import decide_consumer_heartbeat
 from fencepost.groups.decision import Decision
 from fencepost.groups.deletion import decide_delete_group, decide_offset_delete, decide_partitions_deleted
 from fencepost.groups.expiry import decide_expiry
 from fencepost.groups.offset_commit import decide_offset_commit, decide_txn_offset_commit
 from fencepost.groups.offset_fetch import fetch_offsets
-from fencepost.groups.replies import OffsetFetchPartition
+from fencepost.groups.replies import ConsumerGroupHeartbeatReply, OffsetFetchPartition
 from fencepost.groups.requests import (
+    ConsumerGroupHeartbeat,
     Heartbeat,
     JoinGroup,
     LeaveGroup,
@@ -29,6 +33,7 @@ from fencepost.groups.requests import (
     OffsetDeleteTopic,
     OffsetFetch,
     OffsetFetchTopic,
+    OwnedPartitions,
     Protocol,
     SyncGroup,
     SyncGroupAssignment,
@@ -37,6 +42,7 @@ from fencepost.groups.requests import (
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
 from fencepost.groups.timers import decide_timers
+from fencepost.groups.topics import TopicImage
 from fencepost.settings import BrokerSettings
 from fencepost.types import NO_PRODUCER_ID
 
@@ -69,6 +75,7 @@ class Coordinator:
         self.now = Clock()
         self.log: list[LogEntry] = []
         self.answered: dict[int, Any] = {}
+        self.topics = TopicImage(0, {})
         self._tokens = count()
         self._ids = count(1)
         self.state = self._fresh()
@@ -162,6 +169,22 @@ class Coordinator:
         reply = self.answered[self.ask(decide_leave, request, now=self.now)]
         return [member.error_code for member in reply.members]
 
+    def create_topic(self, name: str, partition_count: int) -> UUID:
+        """Also gives an existing topic more partitions."""
+        known = self.topics.topics.get(name)
+        topic_id = known.topic_id if known is not None else UUID(int=1000 + len(self.topics.topics))
+        topics = {**self.topics.topics, name: TopicMetadata(topic_id, partition_count)}
+        self.topics = TopicImage(self.topics.version + 1, topics, frozenset({"__consumer_offsets"}))
+        return topic_id
+
+    def delete_topic(self, name: str) -> None:
+        topics = {other: topic for other, topic in self.topics.topics.items() if other != name}
+        self.topics = TopicImage(self.topics.version + 1, topics, self.topics.internal)
+
+    def beat(self, **fields: Any) -> ConsumerGroupHeartbeatReply:
+        request = ConsumerGroupHeartbeat(**{"group_id": GROUP, **fields})
+        return self.answered[self.ask(decide_consumer_heartbeat, request, topics=self.topics, now=self.now)]
+
     def stable_group(self, size: int = 3) -> list[str]:
         """A group with this many dynamic members, in generation 1 or later, each with its own id as assignment."""
         ids = [self.member_id() for _ in range(size)]
@@ -225,6 +248,49 @@ class Coordinator:
         for decision in decide_expiry(self.state, now=self.now):
             self.take(decision)
         return len(self.log) - before
+
+
+class Consumer:
+    """A client of a KIP-848 group that does as it is told: revokes at once, reports what it owns."""
+
+    def __init__(self, coordinator: Coordinator, member_id: str, topics: tuple[str, ...] = (), **fields: Any) -> None:
+        self.coordinator = coordinator
+        self.member_id = member_id
+        self.fields = {"subscribed_topic_names": topics, "rebalance_timeout_ms": REBALANCE_MS, **fields}
+        self.member_epoch = 0
+        self.owned: frozenset[TopicIdPartition] = frozenset()
+
+    def beat(self, **fields: Any) -> ConsumerGroupHeartbeatReply:
+        """One full heartbeat, and obedience to its answer."""
+        instance = {name: self.fields[name] for name in ("instance_id",) if name in self.fields}
+        known = {**self.fields} if self.member_epoch == 0 else instance
+        request = {
+            "member_id": self.member_id,
+            "member_epoch": self.member_epoch,
+            "topic_partitions": self.reported(),
+            **known,
+            **fields,
+        }
+        reply = self.coordinator.beat(**request)
+        if reply.error_code is ErrorCode.NONE:
+            self.member_epoch = reply.member_epoch
+            if reply.assignment is not None:
+                topics = reply.assignment.topic_partitions
+                self.owned = frozenset(TopicIdPartition(t.topic_id, id_) for t in topics for id_ in t.partitions)
+        return reply
+
+    def reported(self) -> tuple[OwnedPartitions, ...]:
+        return tuple(OwnedPartitions(topic_id, (id_,)) for topic_id, id_ in sorted(self.owned))
+
+    def leave(self, member_epoch: int = -1) -> ErrorCode:
+        reply = self.beat(member_epoch=member_epoch, topic_partitions=None)
+        self.member_epoch, self.owned = 0, frozenset()
+        return reply.error_code
+
+    @property
+    def partitions(self) -> list[int]:
+        """Of a test with one topic: what it owns."""
+        return sorted(id_ for _, id_ in self.owned)
 
 
 def fold(state: GroupsState, entry: LogEntry) -> None:

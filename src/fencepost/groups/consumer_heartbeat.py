@@ -1,0 +1,208 @@
+"""ConsumerGroupHeartbeat (KIP-848), all versions: join, stay, leave, and be told what to consume.
+
+Each heartbeat may change the member, then the group epoch, then the target assignment, then the member's own
+assignment by one step. Everything that changes is a record; deadlines are memory. A group with members of the
+classic protocol is refused: Fencepost does not convert groups with members.
+"""
+
+from dataclasses import dataclass, replace
+
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.groups.classic_group import ClassicGroup
+from fencepost.groups.consumer_group import (
+    JOIN_EPOCH,
+    LEAVE_EPOCH,
+    NO_PARTITIONS,
+    STATIC_LEAVE_EPOCH,
+    ConsumerGroup,
+    ConsumerMember,
+)
+from fencepost.groups.consumer_membership import check_request, find_known, find_member, reported_partitions
+from fencepost.groups.consumer_records import by_topic, records_between
+from fencepost.groups.consumer_timers import ConsumerTimers
+from fencepost.groups.decision import Decision, Now, Record, Reply, answer
+from fencepost.groups.deletion import group_tombstones
+from fencepost.groups.member import Token
+from fencepost.groups.reconciliation import Goal, reconcile
+from fencepost.groups.replies import AssignedTopic, Assignment, ConsumerGroupHeartbeatReply
+from fencepost.groups.requests import ConsumerGroupHeartbeat
+from fencepost.groups.state import GroupsState
+from fencepost.groups.states import MemberState
+from fencepost.groups.target_assignment import refresh_subscriptions, refresh_target, remove_member
+from fencepost.groups.topics import TopicImage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """The group that a heartbeat speaks to, and what makes way for it."""
+
+    group: ConsumerGroup
+    tombstones: tuple[Record, ...] = ()
+
+
+def decide_consumer_heartbeat(
+    state: GroupsState, request: ConsumerGroupHeartbeat, *, topics: TopicImage, token: Token, now: Now
+) -> Decision:
+    refusal = check_request(request)
+    if refusal is None:
+        if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
+            outcome = _leave(state, request, token=token)
+        else:
+            outcome = _beat(state, request, topics=topics, token=token, now=now)
+        if isinstance(outcome, Decision):
+            return outcome
+        refusal = outcome
+    message = ConsumerGroupHeartbeatReply(error_code=refusal.error_code, error_message=refusal.message)
+    return answer(request.group_id, token, message)
+
+
+def _beat(
+    state: GroupsState, request: ConsumerGroupHeartbeat, *, topics: TopicImage, token: Token, now: Now
+) -> Decision | Refusal:
+    found = _find_group(state, request)
+    if isinstance(found, Refusal):
+        return found
+    if not request.member_id:
+        request = replace(request, member_id=state.new_member_id(request.client_id))
+    before = found.group
+    member = find_member(before, request)
+    if isinstance(member, Refusal):
+        return member
+    timers = state.consumer_timers.get(request.group_id) or ConsumerTimers(group_id=request.group_id)
+    updated = _update(member, request)
+    group = _seat(before, updated)
+    is_changed = updated.member_id not in before.members and _owner_id(before, updated) is None
+    is_changed = is_changed or _subscription(updated) != _subscription(member)
+    if is_changed or timers.topics_version != topics.version:
+        group = refresh_subscriptions(group, topics, is_changed=is_changed)
+    group = refresh_target(group)
+    reconciled = _reconcile(group, updated, request)
+    group = replace(group, members={**group.members, reconciled.member_id: reconciled})
+
+    is_full_request = request.member_epoch == JOIN_EPOCH or _is_full(request)
+    is_told = is_full_request or reconciled.assigned.keys() != member.assigned.keys()
+    reply = ConsumerGroupHeartbeatReply(
+        member_id=reconciled.member_id,
+        member_epoch=reconciled.member_epoch,
+        heartbeat_interval_ms=state.settings.group_consumer_heartbeat_interval_ms,
+        assignment=_assignment(reconciled) if is_told else None,
+    )
+    timers = replace(_renew(state, timers, before, reconciled, now), topics_version=topics.version)
+    records = (*found.tombstones, *records_between(before, group))
+    return Decision(request.group_id, records, (Reply(token, reply),), memory=timers)
+
+
+def _find_group(state: GroupsState, request: ConsumerGroupHeartbeat) -> _Found | Refusal:
+    group = state.find(request.group_id)
+    is_joining = request.member_epoch == JOIN_EPOCH
+    if isinstance(group, ConsumerGroup):
+        size_max = state.settings.group_consumer_max_size
+        if len(group.members) >= size_max and request.member_id not in group.members and is_joining:
+            message = f"The consumer group has reached its maximum capacity of {size_max} members."
+            return Refusal(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
+        return _Found(group=group)
+    if not is_joining or (isinstance(group, ClassicGroup) and not group.is_empty):
+        what = "not found" if group is None else "is not a consumer group"
+        return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} {what}.")
+    if group is None and state.is_full:
+        return Refusal(ErrorCode.POLICY_VIOLATION, f"{state.settings.groups_max} groups exist (groups.max).")
+    tombstones = group_tombstones(state, request.group_id)
+    return _Found(group=ConsumerGroup(group_id=request.group_id), tombstones=tombstones)
+
+
+def _update(member: ConsumerMember, request: ConsumerGroupHeartbeat) -> ConsumerMember:
+    """What the request leaves out stays as it was."""
+    names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
+    has_timeout = request.rebalance_timeout_ms != -1
+    return replace(
+        member,
+        instance_id=member.instance_id if request.instance_id is None else request.instance_id,
+        rack_id=member.rack_id if request.rack_id is None else request.rack_id,
+        rebalance_timeout_ms=request.rebalance_timeout_ms if has_timeout else member.rebalance_timeout_ms,
+        subscribed_topic_names=member.subscribed_topic_names if names is None else tuple(sorted(set(names))),
+        subscribed_topic_regex=member.subscribed_topic_regex if regex is None else regex,
+        server_assignor=member.server_assignor if request.server_assignor is None else request.server_assignor,
+        client_id=request.client_id,
+        client_host=request.client_host,
+    )
+
+
+def _subscription(member: ConsumerMember) -> tuple[tuple[str, ...], str]:
+    return member.subscribed_topic_names, member.subscribed_topic_regex or ""
+
+
+def _owner_id(group: ConsumerGroup, member: ConsumerMember) -> str | None:
+    owner = None if member.instance_id is None else group.static_member(member.instance_id)
+    return None if owner is None else owner.member_id
+
+
+def _seat(group: ConsumerGroup, member: ConsumerMember) -> ConsumerGroup:
+    """Put the member into the group; a static member that is back takes over what its old id was meant to have."""
+    old_id = _owner_id(group, member)
+    if old_id is None or old_id == member.member_id:
+        return replace(group, members={**group.members, member.member_id: member})
+    members = {id_: other for id_, other in group.members.items() if id_ != old_id}
+    target = {id_: partitions for id_, partitions in group.target.items() if id_ != old_id}
+    return replace(
+        group,
+        members={**members, member.member_id: member},
+        target={**target, member.member_id: group.target.get(old_id, NO_PARTITIONS)},
+    )
+
+
+def _reconcile(group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat) -> ConsumerMember:
+    goal = Goal(
+        target=group.target.get(member.member_id, NO_PARTITIONS),
+        target_epoch=group.assignment_epoch,
+        owned_by_others=group.owned_by_others(member.member_id),
+        reported=reported_partitions(request),
+    )
+    return reconcile(member, goal)
+
+
+def _is_full(request: ConsumerGroupHeartbeat) -> bool:
+    """A member that is unsure sends everything, and is told everything."""
+    has_subscription = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
+    return request.rebalance_timeout_ms != -1 and has_subscription and request.topic_partitions is not None
+
+
+def _assignment(member: ConsumerMember) -> Assignment:
+    return Assignment(tuple(AssignedTopic(topic_id, tuple(ids)) for topic_id, ids in by_topic(member.assigned)))
+
+
+def _renew(
+    state: GroupsState, timers: ConsumerTimers, before: ConsumerGroup, member: ConsumerMember, now: Now
+) -> ConsumerTimers:
+    """The session starts again; the time to revoke starts when the member is asked to, not with every heartbeat."""
+    old_id = _owner_id(before, member)
+    if old_id is not None and old_id != member.member_id:
+        timers = timers.without(old_id)
+    session_ms = state.settings.group_consumer_session_timeout_ms
+    timers = timers.with_session(member.member_id, now.monotonic_ms + session_ms)
+    if member.state is not MemberState.UNREVOKED_PARTITIONS:
+        return timers.with_rebalance(member.member_id, None)
+    known = before.members.get(member.member_id)
+    is_asked_again = known is not None and known.pending_revocation == member.pending_revocation
+    if is_asked_again and member.member_id in timers.rebalance_deadlines_ms:
+        return timers
+    return timers.with_rebalance(member.member_id, now.monotonic_ms + member.rebalance_timeout_ms)
+
+
+def _leave(state: GroupsState, request: ConsumerGroupHeartbeat, *, token: Token) -> Decision | Refusal:
+    before = state.consumer.get(request.group_id)
+    if before is None:
+        return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
+    member = find_known(before, request)
+    if isinstance(member, Refusal):
+        return member
+    timers = state.consumer_timers.get(request.group_id) or ConsumerTimers(group_id=request.group_id)
+    if request.member_epoch == STATIC_LEAVE_EPOCH:
+        # It keeps its session: if it is not back by then, it goes for good.
+        away = replace(member, member_epoch=STATIC_LEAVE_EPOCH, pending_revocation={})
+        group = replace(before, members={**before.members, member.member_id: away})
+        timers = timers.with_rebalance(member.member_id, None)
+    else:
+        group = remove_member(before, member.member_id)
+        timers = timers.without(member.member_id)
+    reply = ConsumerGroupHeartbeatReply(member_id=member.member_id, member_epoch=request.member_epoch)
+    return Decision(request.group_id, records_between(before, group), (Reply(token, reply),), memory=timers)
