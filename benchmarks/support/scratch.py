@@ -18,8 +18,6 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
         yield folder
     finally:
         shutil.rmtree(folder)
-        with contextlib.suppress(OSError):
-            parent.rmdir()
 
 
 def settle(folder: Path) -> None:

@@ -185,6 +185,9 @@ class SimulatedFile:
         self._check(is_allowed=True, place=position)
         return self._stored.read(size_bytes, position)
 
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """Nothing here takes time."""
+
     def pwritev(self, pieces: Sequence[Buffer], position: int) -> None:
         self._check(is_allowed=self._writable, place=position)
         data = b"".join(pieces)

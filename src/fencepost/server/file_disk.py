@@ -54,6 +54,19 @@ class RealFile:
             missing_bytes -= len(data)
         return b"".join(pieces)
 
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        if hasattr(os, "posix_fadvise") and not (self._has_cached(ranges[0][0]) and self._has_cached(ranges[-1][0])):
+            for start, end in ranges:
+                os.posix_fadvise(self._descriptor, start, end - start, os.POSIX_FADV_WILLNEED)
+
+    def _has_cached(self, position: int) -> bool:
+        """Whether a read of that byte would not wait. Asking costs much less than telling about many ranges."""
+        try:
+            os.preadv(self._descriptor, [bytearray(1)], position, os.RWF_NOWAIT)
+        except OSError:
+            return False
+        return True
+
     def pwritev(self, pieces: Sequence[Buffer], position: int) -> None:
         if position < 0:
             # The system would take -1 as "wherever the last write ended".

@@ -134,6 +134,21 @@ def test_a_read_that_the_system_cuts_short_is_continued(disk: FileDisk, monkeypa
     assert file.pread(100, 1) == b"123456789"
 
 
+def test_ranges_that_will_be_read_are_asked_for_together_unless_they_are_in_memory(
+    disk: FileDisk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranges = [(0, 10), (50_000, 50_010), (99_000, 100_000)]
+    file = disk.create("segment", size_bytes=100_000)
+    file.pwritev([bytes(100_000)], 0)
+    told = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda _descriptor, start, size, _advice: told.append((start, size)))
+    file.will_read(ranges)
+    assert told == []
+    monkeypatch.setattr(os, "preadv", raising(errno.EAGAIN))
+    file.will_read(ranges)
+    assert told == [(0, 10), (50_000, 10), (99_000, 1_000)]
+
+
 @pytest.mark.parametrize(
     ("number", "error"), [(errno.ENOSPC, DiskFull), (errno.EDQUOT, DiskFull), (errno.EIO, SyncFailed)]
 )
