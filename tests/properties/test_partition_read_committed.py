@@ -113,7 +113,7 @@ steps = st.tuples(st.sampled_from(ACTIONS), st.sampled_from(PRODUCER_IDS), st.in
 outcomes = st.lists(st.sampled_from(["commit", "abort", "open"]), min_size=3, max_size=3)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=500, deadline=None)
 @given(script=st.lists(steps, min_size=5, max_size=40), outcomes=outcomes, is_all_synced=st.booleans())
 def test_a_reader_sees_exactly_the_committed_records_from_every_start(
     script: list[tuple[str, int, int]], outcomes: list[str], *, is_all_synced: bool

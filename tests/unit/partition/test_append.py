@@ -112,6 +112,14 @@ def test_a_transactional_batch_that_nobody_verified_is_refused(partition: Partit
     assert partition.state.end_offset == 0
 
 
+def test_the_open_transaction_of_a_lower_epoch_vouches_for_nobody(partition: PartitionDriver) -> None:
+    partition.send_transactional(PRODUCER_ID, 0, 0)
+    header = data_header(producer_id=PRODUCER_ID, producer_epoch=1, base_sequence=0, is_transactional=True)
+    refused = partition.produce(header)
+    assert isinstance(refused, Refusal)
+    assert refused.error_code is ErrorCode.INVALID_TXN_STATE
+
+
 def test_without_verification_a_transactional_batch_opens_its_transaction(partition: PartitionDriver) -> None:
     header = data_header(producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=0, is_transactional=True)
     assert partition.produce(header, is_verification_enabled=False) == Append(0, 0)
