@@ -55,7 +55,7 @@ class RealFile:
         return b"".join(pieces)
 
     def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
-        if hasattr(os, "posix_fadvise") and not (self._has_cached(ranges[0][0]) and self._has_cached(ranges[-1][0])):
+        if hasattr(os, "RWF_NOWAIT") and not (self._has_cached(ranges[0][0]) and self._has_cached(ranges[-1][0])):
             for start, end in ranges:
                 os.posix_fadvise(self._descriptor, start, end - start, os.POSIX_FADV_WILLNEED)
 
