@@ -182,7 +182,9 @@ class FileDisk:
             raise SyncFailed(f"cannot sync {self._folder}: {error.strerror}") from error
 
     def __del__(self) -> None:
-        self.unlock_owner()
+        # Not `unlock_owner`: in a forked child that would take the lock away from the parent.
+        if self._lock_descriptor != -1:
+            os.close(self._lock_descriptor)
 
 
 def _allocate(descriptor: int, size_bytes: int) -> None:

@@ -22,6 +22,22 @@ disk.lock_owner()
 print("owned", flush=True)
 sys.stdin.read()
 """
+FORK_AND_ASK = """
+import os, sys
+from fencepost.journal.disk import FolderInUse
+from fencepost.server.file_disk import FileDisk
+disk = FileDisk(sys.argv[1])
+disk.lock_owner()
+child = os.fork()
+if child == 0:
+    del disk
+    os._exit(0)
+os.waitpid(child, 0)
+try:
+    FileDisk(sys.argv[1]).lock_owner()
+except FolderInUse:
+    print("still owned")
+"""
 
 
 @pytest.fixture
@@ -231,6 +247,11 @@ def test_the_folder_of_a_killed_process_is_free_again(disk: FileDisk, folder: Pa
         owner.send_signal(signal.SIGKILL)
         owner.wait()
     disk.lock_owner()
+
+
+def test_a_forked_child_that_ends_does_not_give_the_folder_away(folder: Path) -> None:
+    completed = subprocess.run([sys.executable, "-c", FORK_AND_ASK, str(folder)], capture_output=True, text=True)
+    assert completed.stdout == "still owned\n", completed.stderr
 
 
 def test_lock_file_and_subfolders_are_not_files_of_the_journal(disk: FileDisk, folder: Path) -> None:
