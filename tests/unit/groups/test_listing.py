@@ -1,0 +1,80 @@
+"""Lists and descriptions of groups."""
+
+from fencepost.errors import ErrorCode
+from fencepost.groups.listing import describe_consumer_group, describe_group, list_groups
+from tests.unit.groups.coordinator import GROUP, Consumer, Coordinator
+
+
+def three_kinds() -> Coordinator:
+    """A simple group, a classic one that is stable, a KIP-848 one."""
+    coordinator = Coordinator()
+    coordinator.create_topic("purchases", 2)
+    coordinator.commit(1, group_id="simple")
+    coordinator.stable_group(2)
+    Consumer(coordinator, "a", ("purchases",), group_id="modern").beat()
+    return coordinator
+
+
+def test_every_group_is_listed_once_with_state_and_type():
+    listed = {group.group_id: group[1:] for group in list_groups(three_kinds().state)}
+    assert listed == {
+        "simple": ("", "Empty", "Classic"),
+        GROUP: ("consumer", "Stable", "Classic"),
+        "modern": ("consumer", "Stable", "Consumer"),
+    }
+
+
+def test_filters_ignore_case_and_combine():
+    state = three_kinds().state
+
+    def listed(**filters: tuple[str, ...]) -> set[str]:
+        return {group.group_id for group in list_groups(state, **filters)}
+
+    assert listed(states_filter=("stable",)) == {GROUP, "modern"}
+    assert listed(types_filter=("CLASSIC",)) == {GROUP, "simple"}
+    assert listed(states_filter=("Stable", "Empty"), types_filter=("consumer",)) == {"modern"}
+    assert listed(states_filter=("Dead",)) == set()
+
+
+def test_a_stable_group_shows_its_members_metadata_and_assignments():
+    described = describe_group(three_kinds().state, GROUP, api_version=6)
+    assert (described.group_state, described.protocol_type, described.protocol_data) == ("Stable", "consumer", "range")
+    assert [(m.member_metadata, m.member_assignment, m.client_id) for m in described.members] == [
+        (b"range metadata", m.member_id.encode(), "client") for m in described.members
+    ]
+    assert len(described.members) == 2
+
+
+def test_a_rebalancing_group_hides_what_is_about_to_change():
+    coordinator = three_kinds()
+    coordinator.join(next(iter(coordinator.state.classic[GROUP].members)))
+    described = describe_group(coordinator.state, GROUP, api_version=6)
+    assert (described.group_state, described.protocol_data) == ("PreparingRebalance", "")
+    assert {(m.member_metadata, m.member_assignment) for m in described.members} == {(b"", b"")}
+
+
+def test_no_such_group_is_dead_to_old_clients_and_an_error_to_newer_ones():
+    state = three_kinds().state
+    for group_id in ("nobody", "modern"):
+        assert describe_group(state, group_id, api_version=5).error_code is ErrorCode.NONE
+        assert describe_group(state, group_id, api_version=5).group_state == "Dead"
+        assert describe_group(state, group_id, api_version=6).error_code is ErrorCode.GROUP_ID_NOT_FOUND
+
+
+def test_a_consumer_group_shows_epochs_assignments_and_targets():
+    coordinator = three_kinds()
+    Consumer(coordinator, "b", ("purchases",), group_id="modern", server_assignor="range").beat()
+    described = describe_consumer_group(coordinator.state, "modern")
+    assert (described.group_state, described.group_epoch, described.assignment_epoch) == ("Reconciling", 2, 2)
+    assert described.assignor_name == "range"
+    first, second = described.members
+    assert [topic.topic_name for topic in first.assignment.topic_partitions] == ["purchases"]
+    assert first.assignment.topic_partitions[0].partitions == (0, 1)
+    assert second.assignment.topic_partitions == ()
+    assert second.target_assignment.topic_partitions[0].partitions == (1,)
+
+
+def test_only_consumer_groups_are_described_as_such():
+    state = three_kinds().state
+    for group_id in ("nobody", GROUP, "simple"):
+        assert describe_consumer_group(state, group_id).error_code is ErrorCode.GROUP_ID_NOT_FOUND
