@@ -165,7 +165,12 @@ CONSUMER_GROUP = (
         ),
     ),
     key("ConsumerGroupTargetAssignmentMetadataKey", 6, *GROUP_KEY),
-    Record("ConsumerGroupTargetAssignmentMetadataValue", range(1), (F("assignment_epoch", "int32"),), flexible_since=0),
+    Record(
+        "ConsumerGroupTargetAssignmentMetadataValue",
+        range(1),
+        (F("assignment_epoch", "int32"), F("assignment_timestamp", "int64", tag=0)),
+        flexible_since=0,
+    ),
     key("ConsumerGroupTargetAssignmentMemberKey", 7, *MEMBER_KEY),
     Record(
         "ConsumerGroupTargetAssignmentMemberValue",

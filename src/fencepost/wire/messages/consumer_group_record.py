@@ -329,17 +329,35 @@ class ConsumerGroupTargetAssignmentMetadataValue(VersionedRecord):
     MAX_VERSION: ClassVar[int] = 0
 
     assignment_epoch: int = 0
+    assignment_timestamp: int = 0  # v0+, tag 0
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ConsumerGroupTargetAssignmentMetadataValue, int]":
         assignment_epoch = _read_i(data, at)[0]
         at += 4
-        at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch), at
+        assignment_timestamp: int = 0
+        if data[at] == 0:
+            at += 1
+        else:
+            count, at = read_tag_count(data, at)
+            for _ in range(count):
+                tag, at, end = read_tag(data, at)
+                if tag == 0:
+                    assignment_timestamp = _read_q(data, at)[0]
+                    at += 8
+                else:
+                    at = end
+                check_tag_end(tag, at, end)
+        return ConsumerGroupTargetAssignmentMetadataValue(assignment_epoch, assignment_timestamp), at
 
     def write(self, out: Output, version: int) -> None:
         out += _pack_i(self.assignment_epoch)
-        out.append(0)
+        tags: list[tuple[int, Output]] = []
+        if self.assignment_timestamp:
+            value = Output()
+            value += _pack_q(self.assignment_timestamp)
+            tags.append((0, value))
+        write_tags(out, tags)
 
 
 @dataclass(slots=True)
