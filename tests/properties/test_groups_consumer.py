@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from fencepost.errors import ErrorCode
 from fencepost.groups.consumer_apply import apply_consumer_record
 from fencepost.groups.consumer_group import ConsumerGroup, TopicIdPartition
-from fencepost.groups.states import ConsumerGroupState, MemberState
+from fencepost.groups.states import CONSUMER_GROUP_TRANSITIONS, ConsumerGroupState, MemberState
 from tests.unit.groups.coordinator import GROUP, Consumer, Coordinator
 
 TOPICS = ["orders", "returns", "payments"]
@@ -135,9 +135,14 @@ def test_no_partition_has_two_owners_and_all_have_one_when_the_group_rests(seque
     consumers = Consumers()
     for name in TOPICS[:2]:
         consumers.coordinator.create_topic(name, 3)
+    state = ConsumerGroupState.EMPTY
     for step in sequence:
         consumers.run(step)
         consumers.check()
+        group = consumers.coordinator.state.consumer.get(GROUP)
+        if group is not None:
+            assert state is group.state or (state, group.state) in CONSUMER_GROUP_TRANSITIONS
+            state = group.state
 
     # Members that are gone, or away, run into their session's end; the others go on until nothing changes.
     for _ in range(20):

@@ -79,8 +79,7 @@ def _beat(
     reconciled = _reconcile(group, updated, request)
     group = replace(group, members={**group.members, reconciled.member_id: reconciled})
 
-    is_full_request = request.member_epoch == JOIN_EPOCH or _is_full(request)
-    is_told = is_full_request or reconciled.assigned.keys() != member.assigned.keys()
+    is_told = _is_told(member, reconciled, request)
     reply = ConsumerGroupHeartbeatReply(
         member_id=reconciled.member_id,
         member_epoch=reconciled.member_epoch,
@@ -160,10 +159,17 @@ def _reconcile(group: ConsumerGroup, member: ConsumerMember, request: ConsumerGr
     return reconcile(member, goal)
 
 
-def _is_full(request: ConsumerGroupHeartbeat) -> bool:
-    """A member that is unsure sends everything, and is told everything."""
+def _is_told(member: ConsumerMember, reconciled: ConsumerMember, request: ConsumerGroupHeartbeat) -> bool:
+    """Whether the reply says what to consume: on a change, or to a member that does not seem to know.
+
+    An unsure member sends everything. Beyond Kafka, one that reports other partitions than it should have is told
+    too: the answer that said so was lost.
+    """
     has_subscription = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
-    return request.rebalance_timeout_ms != -1 and has_subscription and request.topic_partitions is not None
+    reported = reported_partitions(request)
+    is_full = request.rebalance_timeout_ms != -1 and has_subscription and reported is not None
+    is_changed = reconciled.assigned.keys() != member.assigned.keys()
+    return is_changed or is_full or (reported is not None and reported != reconciled.assigned.keys())
 
 
 def _assignment(member: ConsumerMember) -> Assignment:

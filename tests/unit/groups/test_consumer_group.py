@@ -150,6 +150,17 @@ def test_a_member_whose_answer_was_lost_may_repeat_its_last_epoch():
     assert first.beat(member_epoch=1, topic_partitions=None).error_code is ErrorCode.FENCED_MEMBER_EPOCH
 
 
+def test_a_member_that_reports_other_partitions_than_it_should_have_is_told_again():
+    coordinator = group_with_topic(2)
+    first = consumer(coordinator, "a")
+    first.beat()
+    coordinator.create_topic("purchases", 3)
+    lost = coordinator.beat(member_id="a", member_epoch=1, topic_partitions=first.reported())
+    assert lost.member_epoch == 2
+    assert first.beat().assignment is not None
+    assert first.partitions == [0, 1, 2]
+
+
 def test_new_topics_and_partitions_reach_the_members():
     coordinator = group_with_topic(2)
     first = Consumer(coordinator, "a", ("purchases", "returns"))
