@@ -47,6 +47,8 @@ class BrokerCore:
         self.parked_fetches = ParkedFetches()
         self.housekeeping = Housekeeping(self)
         self.listener = LISTENER_UNKNOWN
+        self.log_dir = ""
+        """Where the journal lies, as administrators are told; only the shell knows."""
         self._outbox: list[tuple[Call, Reply]] = []
 
     # Life

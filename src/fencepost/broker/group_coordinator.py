@@ -7,12 +7,14 @@ each reply leaves when everything decided so far is synced.
 from typing import TYPE_CHECKING, cast
 
 from fencepost.broker.call import PARKED, Call, Now, Outcome
-from fencepost.broker.catalogue import OFFSETS_TOPIC
+from fencepost.broker.catalogue import INTERNAL_TOPICS, OFFSETS_TOPIC
 from fencepost.broker.group_replies import to_response
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.groups.apply import apply_memory
+from fencepost.groups.consumer_group import TopicMetadata
 from fencepost.groups.decision import Decision
 from fencepost.groups.timers import decide_timers
+from fencepost.groups.topics import TopicImage
 from fencepost.java_hash import partition_for
 from fencepost.records.record import Record
 from fencepost.types import TopicPartition
@@ -24,6 +26,19 @@ if TYPE_CHECKING:
 class GroupCoordinator:
     def __init__(self, core: "BrokerCore") -> None:
         self._core = core
+        self._topic_image = TopicImage(version=-1, topics={})
+
+    def topic_image(self) -> TopicImage:
+        """All topics as KIP-848 groups see them. Their version is how far the catalogue has got."""
+        state = self._core.state
+        version = state.catalogue_log.state.end_offset
+        if self._topic_image.version != version:
+            topics = {
+                name: TopicMetadata(topic.topic_id, len(topic.partition_refs))
+                for name, topic in state.catalogue.topics.items()
+            }
+            self._topic_image = TopicImage(version, topics, INTERNAL_TOPICS)
+        return self._topic_image
 
     def log_of(self, group_id: str) -> PartitionLog:
         """The partition of `__consumer_offsets` that the group lives on."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from fencepost.groups import replies
 from fencepost.wire.message import Message
-from fencepost.wire.messages import join_group, leave_group, sync_group
+from fencepost.wire.messages import consumer_group_heartbeat, join_group, leave_group, sync_group
 from fencepost.wire.messages.heartbeat import HeartbeatResponse
 
 ONE_MEMBER_UP_TO_VERSION = 2
@@ -56,9 +56,29 @@ def _leave_group(reply: replies.LeaveGroupReply, api_version: int) -> Message:
     return leave_group.LeaveGroupResponse(error_code=error_code, members=members)
 
 
+def _consumer_group_heartbeat(reply: replies.ConsumerGroupHeartbeatReply, _api_version: int) -> Message:
+    assignment = None
+    if reply.assignment is not None:
+        assignment = consumer_group_heartbeat.Assignment(
+            [
+                consumer_group_heartbeat.TopicPartitions(topic.topic_id, list(topic.partitions))
+                for topic in reply.assignment.topic_partitions
+            ]
+        )
+    return consumer_group_heartbeat.ConsumerGroupHeartbeatResponse(
+        error_code=reply.error_code,
+        error_message=reply.error_message,
+        member_id=reply.member_id,
+        member_epoch=reply.member_epoch,
+        heartbeat_interval_ms=reply.heartbeat_interval_ms,
+        assignment=assignment,
+    )
+
+
 _CONVERTERS: dict[type, Callable[[Any, int], Message]] = {
     replies.JoinGroupReply: _join_group,
     replies.SyncGroupReply: _sync_group,
     replies.HeartbeatReply: _heartbeat,
     replies.LeaveGroupReply: _leave_group,
+    replies.ConsumerGroupHeartbeatReply: _consumer_group_heartbeat,
 }

@@ -21,5 +21,6 @@ def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:
     config = JournalConfig(segment_bytes=settings.log_segment_bytes, syncs_commits=settings.fsync == "always")
     journal = Journal.open(FileDisk(folder), config, salt=lambda: secrets.randbits(64))
     core = BrokerCore(journal, settings, random_bytes=secrets.token_bytes)
+    core.log_dir = str(folder)
     core.recover(read_clocks())
     return core

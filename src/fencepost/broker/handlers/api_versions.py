@@ -7,6 +7,7 @@ left out below v4: older clients cannot read them (KIP-1022).
 from fencepost.broker.call import Call, Outcome, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.broker.dispatch import HANDLED_KEYS
+from fencepost.broker.features import SUPPORTED_LEVELS, finalized_levels
 from fencepost.wire.api import advertised
 from fencepost.wire.messages.api_versions import (
     ApiVersion,
@@ -20,17 +21,15 @@ FEATURES_EPOCH = 0
 
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
-    level = core.settings.transaction_version
-    supported = [SupportedFeatureKey("transaction.version", 0, 2), SupportedFeatureKey("group.version", 0, 1)]
-    finalized = [
-        FinalizedFeatureKey(name="transaction.version", max_version_level=level, min_version_level=level),
-        FinalizedFeatureKey(name="group.version", max_version_level=1, min_version_level=1),
-    ]
+    has_minimum_0 = call.api_version >= FEATURES_WITH_MINIMUM_0_SINCE_VERSION
     return Reply(
         ApiVersionsResponse(
             api_keys=[ApiVersion(*row) for row in advertised(HANDLED_KEYS)],
-            supported_features=supported if call.api_version >= FEATURES_WITH_MINIMUM_0_SINCE_VERSION else [],
+            supported_features=[SupportedFeatureKey(*levels) for levels in SUPPORTED_LEVELS if has_minimum_0],
             finalized_features_epoch=FEATURES_EPOCH,
-            finalized_features=finalized,
+            finalized_features=[
+                FinalizedFeatureKey(name=name, max_version_level=level, min_version_level=level)
+                for name, level in finalized_levels(core.settings).items()
+            ],
         )
     )
