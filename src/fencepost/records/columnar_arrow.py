@@ -62,16 +62,16 @@ def bytes_column(array: pa.Array, *, name: str) -> BytesColumn:
 
 def binary_array(column: BytesColumn, array_type: pa.DataType, kernels: Kernels) -> pa.Array:
     """The byte strings of a column, copied out of the bytes that they were found in."""
-    lengths = np.maximum(column.lengths, 0)
-    total_bytes = int(lengths.sum())
+    row_count = len(column.lengths)
+    is_valid = column.lengths >= 0
+    total_bytes = int(column.lengths.sum()) + int(row_count - is_valid.sum())
     if total_bytes > ARROW_BYTES_MAX:
         raise InvalidRecordBatch(f"{total_bytes} bytes in one column: an array holds at most {ARROW_BYTES_MAX}")
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    data = np.empty(total_bytes, np.uint8)
-    kernels.gather(column, data)
-    buffers = [_validity(column.lengths >= 0), pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(array_type, len(lengths), buffers)
+    offsets, data = np.empty(row_count + 1, np.int32), np.empty(total_bytes, np.uint8)
+    kernels.gather(column, offsets, data)
+    return pa.Array.from_buffers(
+        array_type, row_count, [_validity(is_valid), pa.py_buffer(offsets), pa.py_buffer(data)]
+    )
 
 
 def headers_array(data: Bytes, fields: Longs, counts: Longs, kernels: Kernels) -> pa.Array:

@@ -122,8 +122,8 @@ class Kernels(Protocol):
     def find_headers(self, data: Bytes, fields: Longs, keys: Longs, values: Longs) -> None:
         """Fill starts (line 0) and lengths (line 1) of header keys and values, of records that a scan has checked."""
 
-    def gather(self, column: BytesColumn, out: Bytes) -> None:
-        """Copy the byte strings of a column behind one another."""
+    def gather(self, column: BytesColumn, offsets: NDArray[np.int32], out: Bytes) -> None:
+        """Copy the byte strings of a column behind one another; `offsets` gets where each starts, and the end."""
 
     def murmur2_partitions(self, keys: BytesColumn, partition_count: int, partitions: NDArray[np.int32]) -> None:
         """Kafka's default partition for each key, -1 for null."""

@@ -153,123 +153,94 @@ def write_records(columns: RecordColumns, start_row: int, end_row: int, body_len
     return at
 
 
-@_inlined
-def _get_varint(data: Bytes, at: int, end: int, bytes_max: int) -> tuple[int, int]:
-    """The value and the position behind it; -1 for that means cut short, -2 more than 32 (64) bits in 5 (10) bytes."""
-    if at >= end:
-        return 0, -1
-    raw = _byte(data, at)
-    if raw < 128:
-        return (raw >> 1) ^ -(raw & 1), at + 1
-    raw &= 127
-    for index in range(1, bytes_max):
-        at += 1
-        if at >= end:
-            return 0, -1
-        byte = _byte(data, at)
-        if index == bytes_max - 1 and byte > (15 if bytes_max == 5 else 1):
-            return 0, -2
-        raw |= (byte & 127) << (7 * index)
-        if byte < 128:
-            break
-    return ((raw >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(raw & 1), at + 1
-
-
-@_inlined
-def _skip_headers(data: Bytes, at: int, end: int, count: int) -> tuple[int, int]:
-    """The position behind `count` headers, and a problem or 0."""
-    for _ in range(count):
-        length, at = _get_varint(data, at, end, 5)
-        if at < 0:
-            return at, -at
-        if length < 0:
-            return at, 5
-        if length > end - at:
-            return at, 3
-        length, at = _get_varint(data, at + length, end, 5)
-        if at < 0:
-            return at, -at
-        if length > end - at:
-            return at, 3
-        at += max(length, 0)
-    return at, 0
-
-
-@_inlined
-def _scan_record(data: Bytes, at: int, end: int, fields: Longs, row: int) -> tuple[int, int]:
-    """Fills a column of `fields`, deltas in place of offset and timestamp; position behind the record, problem."""
-    length, at = _get_varint(data, at, end, 5)
-    if at < 0:
-        return at, -at
-    if length < 0 or length > end - at:
-        return at, 3
-    end = at + length
-    fields[1, row], at = _get_varint(data, at + 1, end, 10)
-    if at < 0:
-        return at, -at
-    fields[0, row], at = _get_varint(data, at, end, 5)
-    if at < 0:
-        return at, -at
-    for field in range(3, 7, 2):
-        length, at = _get_varint(data, at, end, 5)
-        if at < 0:
-            return at, -at
-        if length > end - at:
-            return at, 3
-        fields[field, row] = at
-        fields[field + 1, row] = max(length, -1)
-        at += max(length, 0)
-    count, at = _get_varint(data, at, end, 5)
-    if at < 0:
-        return at, -at
-    if count < 0 or count > (end - at) // 2:
-        return at, 4
-    fields[7, row] = at
-    fields[8, row] = count
-    problem = 0
-    if count > 0:
-        at, problem = _skip_headers(data, at, end, count)
-    if problem == 0 and at != end:
-        problem = 6
-    return at, problem
-
-
 @_compiled
 def scan_records(data: Bytes, payloads: Longs, start_offset: int, end_offset: int, fields: Longs) -> Scan:
+    """One loop and no call: a record is varints, some of them followed by that many bytes.
+
+    Number 0 is the record's length, then deltas of timestamp (1) and offset (2), lengths of key (3) and value (4), the
+    count of headers (5), and from 6 on lengths of header keys (even) and header values (odd).
+    """
     row = 0
     for payload in range(len(payloads)):
         at = payloads[payload, 0]
-        end = payloads[payload, 1]
         for record in range(payloads[payload, 2]):
-            at, problem = _scan_record(data, at, end, fields, row)
-            if problem != 0:
-                return Scan(row, problem, payload, record)
+            end = payloads[payload, 1]
+            varint = 0
+            varint_count = 6
+            while varint < varint_count:
+                bytes_max = 10 if varint == 1 else 5
+                raw = 0
+                problem = 2
+                for index in range(bytes_max):
+                    if at >= end:
+                        problem = 1
+                        break
+                    byte = _byte(data, at)
+                    at += 1
+                    raw |= (byte & 127) << (7 * index)
+                    if byte < 128:
+                        problem = 2 if index == bytes_max - 1 and byte > (15 if bytes_max == 5 else 1) else 0
+                        break
+                value = ((raw >> 1) & 0x7FFFFFFFFFFFFFFF) ^ -(raw & 1)
+                if problem != 0:
+                    pass
+                elif varint == 0:
+                    problem = 3 if value < 0 or value > end - at else 0
+                    end = at + value
+                    at += 1  # attributes of the record, which nobody defined
+                elif varint < 3:
+                    fields[2 - varint, row] = value
+                elif varint == 5:
+                    problem = 4 if value < 0 or value > (end - at) // 2 else 0
+                    fields[7, row] = at
+                    fields[8, row] = value
+                    varint_count += 2 * value
+                else:
+                    problem = 3 if value > end - at else 5 if value < 0 and varint > 5 and varint & 1 == 0 else 0
+                    if varint < 5:
+                        fields[2 * varint - 3, row] = at
+                        fields[2 * varint - 2, row] = max(value, -1)
+                    at += max(value, 0)
+                if problem != 0:
+                    return Scan(row, problem, payload, record)
+                varint += 1
+            if at != end:
+                return Scan(row, 6, payload, record)
             offset = payloads[payload, 3] + fields[0, row]
-            if offset < start_offset or offset >= end_offset:
-                continue
-            fields[0, row] = offset
-            if payloads[payload, 6]:
-                fields[1, row] = payloads[payload, 5]
-            else:
-                fields[1, row] += payloads[payload, 4]
-            fields[2, row] = payloads[payload, 6]
-            row += 1
-        if at != end:
+            if start_offset <= offset < end_offset:
+                fields[0, row] = offset
+                fields[1, row] = payloads[payload, 5] if payloads[payload, 6] else payloads[payload, 4] + fields[1, row]
+                fields[2, row] = payloads[payload, 6]
+                row += 1
+        if at != payloads[payload, 1]:
             return Scan(row, 7, payload, payloads[payload, 2])
     return Scan(row, 0, 0, 0)
 
 
+@_inlined
+def _get_length(data: Bytes, at: int) -> tuple[int, int]:
+    """A varint that a scan has checked, and the position behind it."""
+    raw = 0
+    shift = 0
+    while True:
+        byte = _byte(data, at)
+        at += 1
+        raw |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return (raw >> 1) ^ -(raw & 1), at
+
+
 @_compiled
 def find_headers(data: Bytes, fields: Longs, keys: Longs, values: Longs) -> None:
-    end = len(data)
     header = 0
     for row in range(fields.shape[1]):
         at = fields[7, row]
         for _ in range(fields[8, row]):
-            length, at = _get_varint(data, at, end, 5)
+            length, at = _get_length(data, at)
             keys[0, header] = at
             keys[1, header] = length
-            length, at = _get_varint(data, at + length, end, 5)
+            length, at = _get_length(data, at + length)
             values[0, header] = at
             values[1, header] = max(length, -1)
             at += max(length, 0)
@@ -277,11 +248,13 @@ def find_headers(data: Bytes, fields: Longs, keys: Longs, values: Longs) -> None
 
 
 @_compiled
-def gather(column: BytesColumn, out: Bytes) -> None:
+def gather(column: BytesColumn, offsets: NDArray[np.int32], out: Bytes) -> None:
     data, starts, lengths = column
     at = 0
+    offsets[0] = 0
     for row in range(len(starts)):
         at = _put_bytes(out, at, data, starts[row], max(lengths[row], 0))
+        offsets[row + 1] = at
 
 
 @_inlined

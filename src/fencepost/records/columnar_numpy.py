@@ -109,9 +109,10 @@ def find_headers(data: Bytes, fields: Longs, keys: Longs, values: Longs) -> None
         rows, past = rows[more], past[more]
 
 
-def gather(column: BytesColumn, out: Bytes) -> None:
-    lengths = np.maximum(column.lengths, 0)
-    _put_bytes(out, _sums_before(lengths)[:-1], column)
+def gather(column: BytesColumn, offsets: NDArray[np.int32], out: Bytes) -> None:
+    ends = _sums_before(np.maximum(column.lengths, 0))
+    offsets[:] = ends
+    _put_bytes(out, ends[:-1], column)
 
 
 def murmur2_partitions(keys: BytesColumn, partition_count: int, partitions: NDArray[np.int32]) -> None:
