@@ -63,7 +63,7 @@ def _reopen_and_read(folder: Path, batch_count: int) -> tuple[float, float]:
         journal = open_journal(FileDisk(folder))
         for number in range(READS):
             start_offset = number * offsets // READS
-            found = journal.read(number * 7 % PARTITIONS, start_offset, end_offset=offsets, max_bytes=64 << 10)
+            found = journal.read(number * 7 % PARTITIONS, start_offset, end_offset=offsets, max_bytes=4 << 10)
             assert found
         mapped = _status_mb("RssFile") - mapped_before
         journal.close()
