@@ -218,26 +218,31 @@ def _put_bytes(out: Bytes, at: Longs, column: BytesColumn) -> None:
 
 def _walk(data: memoryview, at: int, end: int, record_count: int) -> tuple[Longs, int, int]:
     """Starts and ends of record bodies, the position behind the last one, and why the walk stopped early, or 0."""
-    bodies = np.empty((2, record_count), np.int64)
-    for record in range(record_count):
+    starts: list[int] = []
+    ends: list[int] = []
+    for _ in range(record_count):
         raw = shift = 0
         while True:
             if at >= end:
-                return bodies[:, :record], at, Problem.VARINT_CUT_SHORT
+                return _lines(starts, ends), at, Problem.VARINT_CUT_SHORT
             byte = data[at]
             at += 1
             if shift == 28 and byte > _LAST_BYTE_MAX[_VARINT_BYTES_MAX]:
-                return bodies[:, :record], at, Problem.VARINT_TOO_LONG
+                return _lines(starts, ends), at, Problem.VARINT_TOO_LONG
             raw |= (byte & 127) << shift
             if byte < 128:
                 break
             shift += 7
         if raw & 1 or raw >> 1 > end - at:
-            return bodies[:, :record], at, Problem.LENGTH_PAST_END
-        bodies[0, record] = at
+            return _lines(starts, ends), at, Problem.LENGTH_PAST_END
+        starts.append(at)
         at += raw >> 1
-        bodies[1, record] = at
-    return bodies, at, Problem.NONE
+        ends.append(at)
+    return _lines(starts, ends), at, Problem.NONE
+
+
+def _lines(*lists: list[int]) -> Longs:
+    return np.array(lists, np.int64)
 
 
 def _get_varints(
