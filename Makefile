@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup test check bench sim kafka demo format clean
+.PHONY: setup test check docs bench sim kafka demo format clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,15 @@ check: setup
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/size_ratchet.py
 	$(BIN)/python scripts/generate_messages.py --check
+	$(BIN)/python scripts/generate_docs.py --check
+	$(BIN)/python scripts/draw_transaction_states.py --check
+	$(BIN)/python scripts/draw_group_states.py --check
+
+docs: setup
+	$(BIN)/python scripts/generate_messages.py
+	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/draw_transaction_states.py
+	$(BIN)/python scripts/draw_group_states.py
 
 format: setup
 	$(BIN)/ruff check --fix .

@@ -91,7 +91,7 @@ class BrokerSettings:
 
     # The journal
     log_segment_bytes: int = declare(
-        67_108_864, "size of one segment of the journal", unit="bytes", minimum=4096, maximum=INT32_MAX
+        67_108_864, "size of one segment of the journal", unit="bytes", minimum=4096, maximum=2**30
     )
     fsync: str = declare(
         "always",

@@ -1,0 +1,69 @@
+"""Writes the pages that list what the code declares: settings and APIs. `--check` fails if one is not current."""
+
+import sys
+from pathlib import Path
+
+from fencepost.broker.dispatch import HANDLED_KEYS
+from fencepost.settings import BrokerSettings, TopicSettings, as_text, declarations, describe_values
+from fencepost.wire.api import API_TABLE, advertised
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+WRITTEN_BY = "<!-- Written by scripts/generate_docs.py; do not edit. -->"
+
+
+def settings_page() -> str:
+    lines = [
+        "# Settings",
+        "",
+        WRITTEN_BY,
+        "",
+        "Names are Kafka's own where Kafka has the setting. The broker takes them from a TOML file (`--config`), then",
+        "from the environment (`FENCEPOST_NUM_PARTITIONS=4` is `num.partitions=4`), then from `--set`; a topic takes its",
+        "own when it is created or altered.",
+    ]
+    for title, settings_class in (("Broker", BrokerSettings), ("Topic", TopicSettings)):
+        lines += ["", f"## {title}", "", "| setting | default | values | meaning |", "|---|---|---|---|"]
+        for declaration in declarations(settings_class).values():
+            default = f"{as_text(declaration.default)} {declaration.unit}".strip()
+            lines.append(f"| `{declaration.name}` | {default} | {describe_values(declaration)} | {declaration.help} |")
+    return "\n".join(lines) + "\n"
+
+
+def apis_page() -> str:
+    lines = [
+        "# APIs",
+        "",
+        WRITTEN_BY,
+        "",
+        "What the broker serves and advertises in ApiVersions. Each has a file in `src/fencepost/broker/handlers/` that",
+        "says what its versions add and where it differs from Kafka on purpose.",
+        "",
+        "| key | API | versions |",
+        "|---|---|---|",
+    ]
+    for row in advertised(HANDLED_KEYS):
+        lines.append(f"| {row.api_key} | {API_TABLE[row.api_key].name} | {row.min_version} to {row.max_version} |")
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"settings.md": settings_page, "apis.md": apis_page}
+
+
+def main() -> int:
+    stale = [name for name, page in PAGES.items() if not _is_current(name, page())]
+    if "--check" in sys.argv[1:]:
+        for name in stale:
+            print(f"docs/{name} is not current: run `make docs`")
+        return 1 if stale else 0
+    for name in stale:
+        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+    return 0
+
+
+def _is_current(name: str, text: str) -> bool:
+    path = DOCS / name
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main())
