@@ -150,6 +150,8 @@ def _seat(group: ConsumerGroup, member: ConsumerMember) -> ConsumerGroup:
 
 
 def _reconcile(group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat) -> ConsumerMember:
+    if member.is_reconciled_to(group.assignment_epoch):
+        return member
     goal = Goal(
         target=group.target.get(member.member_id, NO_PARTITIONS),
         target_epoch=group.assignment_epoch,

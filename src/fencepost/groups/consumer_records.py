@@ -49,6 +49,8 @@ def _subscriptions(before: ConsumerGroup, after: ConsumerGroup) -> Iterable[Reco
     group_id = after.group_id
     for member_id, member in after.members.items():
         old = before.members.get(member_id)
+        if old is member:
+            continue
         if old is None or _metadata_of(old) != _metadata_of(member):
             yield _record(schema.ConsumerGroupMemberMetadataKey(group_id, member_id), _metadata_of(member))
     if before.subscription_metadata != after.subscription_metadata:
@@ -81,6 +83,8 @@ def _targets(before: ConsumerGroup, after: ConsumerGroup) -> Iterable[Record]:
 def _current_assignments(before: ConsumerGroup, after: ConsumerGroup) -> Iterable[Record]:
     for member_id, member in after.members.items():
         old = before.members.get(member_id)
+        if old is member:
+            continue
         if old is None or _current_of(old) != _current_of(member):
             key = schema.ConsumerGroupCurrentMemberAssignmentKey(after.group_id, member_id)
             yield _record(key, _current_of(member))
