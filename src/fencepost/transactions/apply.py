@@ -5,7 +5,7 @@ so a COMPLETE may follow an Ongoing whose PREPARE was dropped as superseded; the
 regardless.
 """
 
-from fencepost.errors import invariant
+from fencepost.errors import InvariantBroken
 from fencepost.transactions.fencing_journal import FencingJournal, IdentityChange
 from fencepost.transactions.log_entries import Cause, ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.open_transactions import OpenTransaction
@@ -32,14 +32,12 @@ def _check_arrow(state: CoordinatorState, record: TransactionLogRecord) -> None:
     before = state.transactions.get(record.transactional_id)
     source = TransactionState.EMPTY if before is None else before.state
     target = TransactionState.DEAD if record.transaction is None else record.transaction.state
-    invariant(
-        (source, target) in LEGAL_TRANSITIONS,
-        f"transactional id {record.transactional_id!r} may not go from {source.kafka_name} to {target.kafka_name}",
-    )
-    invariant(
-        record.transaction is None or target not in NEVER_STORED,
-        f"{target.kafka_name} is never stored, but {record.transactional_id!r} was to have it",
-    )
+    if (source, target) not in LEGAL_TRANSITIONS:
+        raise InvariantBroken(
+            f"transactional id {record.transactional_id!r} may not go from {source.kafka_name} to {target.kafka_name}"
+        )
+    if record.transaction is not None and target in NEVER_STORED:
+        raise InvariantBroken(f"{target.kafka_name} is never stored, but {record.transactional_id!r} was to have it")
 
 
 def _fold(state: CoordinatorState, record: TransactionLogRecord | ProducerIdsRecord) -> None:
@@ -68,12 +66,13 @@ def _note_identity(
     state: CoordinatorState, record: TransactionLogRecord, before: Transaction | None, after: Transaction
 ) -> None:
     identity_before = NO_IDENTITY if before is None else before.client_identity
-    if identity_before == after.client_identity:
+    identity_after = after.client_identity
+    if identity_before == identity_after:
         return
     change = IdentityChange(
         at_ms=after.last_update_timestamp_ms,
         cause=record.cause or CAUSE_UNKNOWN,
         before=identity_before,
-        after=after.client_identity,
+        after=identity_after,
     )
     state.fencing_journals.setdefault(record.transactional_id, FencingJournal()).note(change)

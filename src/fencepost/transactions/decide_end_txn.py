@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.transactions.decision import CloseConnection, Decision, EndTxnReply
 from fencepost.transactions.end_txn_table import Cell, EndTxnAction, classic_cell, epoch_bump_cell
-from fencepost.transactions.ending import completed, end, prepare_bumping_epoch, prepare_keeping_epoch
+from fencepost.transactions.ending import end, identity_after, prepare_bumping_epoch, prepare_keeping_epoch
 from fencepost.transactions.log_entries import Caller, cause_of
 from fencepost.transactions.settings import CoordinatorSettings
 from fencepost.transactions.state import CoordinatorState
@@ -96,7 +96,7 @@ def _decide_bumping_epoch(
         fresh_producer_id=state.next_producer_id,
         now_ms=now_ms,
     )
-    reply = EndTxnReply(*completed(prepared, now_ms=now_ms).identity)
+    reply = EndTxnReply(*identity_after(prepared))
     return _end(transaction, prepared, reply, settings=settings, caller=caller, now_ms=now_ms)
 
 

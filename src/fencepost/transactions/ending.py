@@ -10,7 +10,7 @@ whose markers or COMPLETE the crash took: markers repeat, and partitions accept 
 * The coordinator's own aborts below level 2: the epoch grows, and nothing remembers the old one.
 """
 
-from fencepost.errors import invariant
+from fencepost.errors import InvariantBroken
 from fencepost.transactions.log_entries import Cause, Entry, Marker, record_of
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import FENCING_EPOCH, ProducerIdentity, Transaction, is_exhausted, next_identity
@@ -70,14 +70,18 @@ def prepare_fencing(
     )
 
 
+def identity_after(prepared: Transaction) -> ProducerIdentity:
+    """Whom COMPLETE leaves the id to: the successor where PREPARE named one."""
+    if prepared.next_producer_id == NO_PRODUCER_ID:
+        return prepared.identity
+    return ProducerIdentity(prepared.next_producer_id, max(prepared.next_producer_epoch, 0))
+
+
 def completed(prepared: Transaction, *, now_ms: int) -> Transaction:
-    """The value of COMPLETE: no partitions, and the successor's identity where PREPARE named one."""
-    invariant(
-        prepared.state.is_prepare, f"only Prepare* completes, {prepared.transactional_id!r} is {prepared.state.name}"
-    )
-    identity = prepared.identity
-    if prepared.next_producer_id != NO_PRODUCER_ID:
-        identity = ProducerIdentity(prepared.next_producer_id, max(prepared.next_producer_epoch, 0))
+    """The value of COMPLETE."""
+    if prepared.state not in COMPLETED:
+        raise InvariantBroken(f"only Prepare* completes, {prepared.transactional_id!r} is {prepared.state.name}")
+    identity = identity_after(prepared)
     return prepared.moved_to(
         COMPLETED[prepared.state],
         now_ms=now_ms,

@@ -31,6 +31,8 @@ CAUSE_HEADER = "fencepost.cause"
 _PRODUCER_IDS_KEY = struct.pack(">h", PRODUCER_IDS_KEY_VERSION)
 _PRODUCER_IDS_VALUE = struct.Struct(">hq")
 
+_encode_json = json.JSONEncoder(separators=(",", ":")).encode
+
 LogRecord = TransactionLogRecord | ProducerIdsRecord
 
 
@@ -129,7 +131,7 @@ def _by_topic(ordered_partitions: Sequence[TopicPartition]) -> list[PartitionsSc
 
 
 def _encode_cause(cause: Cause) -> bytes:
-    return json.dumps(cause, separators=(",", ":")).encode()
+    return _encode_json(cause).encode()
 
 
 def _decode_cause(headers: Headers) -> Cause | None:

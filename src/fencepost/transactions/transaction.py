@@ -5,7 +5,6 @@ that the transaction runs under, and the one that the client must present, held 
 `next_producer_epoch`. At all other times `next_*` only names the producer id that follows an exhausted epoch.
 """
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple, TypedDict, Unpack
 
 from fencepost.transactions.states import TransactionState
@@ -44,9 +43,11 @@ class TransactionChanges(TypedDict, total=False):
     client_transaction_version: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transaction:
-    """Kafka's TransactionMetadata of one transactional id, without a pending state: nothing is ever pending here."""
+class Transaction(NamedTuple):
+    """Kafka's TransactionMetadata of one transactional id, without a pending state: nothing is ever pending here.
+
+    A named tuple, not a frozen dataclass: a commit makes four of them, and its copies cost half as much.
+    """
 
     transactional_id: str
     producer_id: int
@@ -70,7 +71,7 @@ class Transaction:
     @property
     def is_kept(self) -> bool:
         """A prepared transaction that waits for its outcome under a second, client-facing identity (KIP-939)."""
-        return self.state is TransactionState.ONGOING and self.next_producer_epoch != NO_PRODUCER_EPOCH
+        return self.next_producer_epoch != NO_PRODUCER_EPOCH and self.state is TransactionState.ONGOING
 
     @property
     def client_identity(self) -> ProducerIdentity:
@@ -87,7 +88,7 @@ class Transaction:
     def moved_to(self, state: TransactionState, *, now_ms: int, **changes: Unpack[TransactionChanges]) -> "Transaction":
         """The next value. As in Kafka, each one names the producer id that the value before it had."""
         changes.setdefault("previous_producer_id", self.producer_id)
-        return replace(self, state=state, last_update_timestamp_ms=now_ms, **changes)
+        return self._replace(state=state, last_update_timestamp_ms=now_ms, **changes)
 
 
 def is_exhausted(producer_epoch: int) -> bool:

@@ -3,8 +3,6 @@
 Every decision is checked to have changed nothing. `crashed` reads back a prefix of the journal, as recovery does.
 """
 
-from dataclasses import replace
-
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.record import Record
 from fencepost.transactions.apply import apply, replay
@@ -178,13 +176,17 @@ class CoordinatorDriver:
         return [entry for entry in self.journal if isinstance(entry, Marker)]
 
     @property
-    def logged_states(self) -> list[TransactionState]:
+    def logged_transactions(self) -> list[Transaction]:
         records = [decode_log_record(entry) for entry in self.journal if isinstance(entry, Record)]
         return [
-            record.transaction.state
+            record.transaction
             for record in records
             if isinstance(record, TransactionLogRecord) and record.transaction is not None
         ]
+
+    @property
+    def logged_states(self) -> list[TransactionState]:
+        return [transaction.state for transaction in self.logged_transactions]
 
     def crashed(self, entries_kept: int | None = None, *, is_recovered: bool = True) -> "CoordinatorDriver":
         """The coordinator after a restart that found the first entries of the journal."""
@@ -211,11 +213,10 @@ class CoordinatorDriver:
             timeout_ms=60_000,
             state=state,
             last_update_timestamp_ms=self.now_ms,
-            previous_producer_id=7,
             start_timestamp_ms=self.now_ms,
             partitions=frozenset({INVOICES}) if state is TransactionState.ONGOING or state.is_prepare else frozenset(),
         )
-        value = replace(value, **changes)  # type: ignore[arg-type]
+        value = value._replace(**changes)  # type: ignore[arg-type]
         record = TransactionLogRecord(value.transactional_id, value)
         self.journal.append(encode_log_record(record, timestamp_ms=self.now_ms))
         replay(self.state, record)
@@ -228,6 +229,5 @@ class CoordinatorDriver:
             transactional_id=transactional_id,
             producer_id=producer_id,
             producer_epoch=producer_epoch,
-            previous_producer_id=-1,
             start_timestamp_ms=-1,
         )

@@ -53,6 +53,13 @@ def test_an_epoch_of_the_old_producer_id_is_not_taken_for_one_of_the_fresh_one()
     assert driver.init(presented=(8, 32766)) is ErrorCode.PRODUCER_FENCED
 
 
+@pytest.mark.parametrize(("presented", "error_code"), [((7, 32766), 51), ((7, 5), 90)])
+def test_only_the_last_epoch_of_the_old_producer_id_still_counts(presented: tuple[int, int], error_code: int) -> None:
+    driver = CoordinatorDriver()
+    driver.put(TransactionState.PREPARE_ABORT, producer_id=8, previous_producer_id=7)
+    assert driver.init(presented=presented) == error_code
+
+
 @pytest.mark.parametrize("presented", [(7, -1), (-1, 5)])
 def test_half_an_identity_is_an_invalid_request(presented: tuple[int, int]) -> None:
     assert CoordinatorDriver().init(presented=presented) is ErrorCode.INVALID_REQUEST

@@ -1,6 +1,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode
+from fencepost.records.record import Record
 from fencepost.transactions.explain import format_time
 from fencepost.transactions.fencing_journal import CHANGES_KEPT
 from fencepost.transactions.log_entries import Caller
@@ -38,6 +39,19 @@ def test_one_of_several_writers_that_share_an_epoch_is_told_who_ended_the_transa
     driver.end(shared, version=5, caller=OTHER)
     assert driver.add(shared, INVOICES, version=2) is ErrorCode.PRODUCER_FENCED
     assert "EndTxn(commit) by client 'client-2'" in driver.refusal.message
+
+
+def test_only_records_that_change_the_identity_carry_a_cause() -> None:
+    driver = CoordinatorDriver()
+    owner = driver.owner()
+    driver.add(owner, INVOICES)
+    driver.end(owner, version=4)
+    driver.add(owner, INVOICES, version=2)
+    driver.end(owner, version=5)
+    records = [entry for entry in driver.journal if isinstance(entry, Record)]
+    states = zip(records, driver.logged_states, strict=True)
+    carrying = [(index, state.kafka_name) for index, (record, state) in enumerate(states) if record.headers]
+    assert carrying == [(0, "Empty"), (5, "PrepareCommit")]
 
 
 def test_an_epoch_from_the_future_is_named_as_such() -> None:

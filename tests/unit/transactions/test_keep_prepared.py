@@ -1,5 +1,7 @@
 """KIP-939: a prepared transaction outlives its client, and only the newest client may decide it."""
 
+from dataclasses import replace
+
 import pytest
 
 from fencepost.errors import ErrorCode
@@ -69,8 +71,10 @@ def test_a_kept_transaction_takes_no_more_partitions_and_no_classic_end() -> Non
     assert driver.end((0, 1), version=4) is ErrorCode.INVALID_TXN_STATE
 
 
-def test_a_plain_initialisation_is_the_way_out() -> None:
+@pytest.mark.parametrize("level", [1, 2])
+def test_a_plain_initialisation_is_the_way_out(level: int) -> None:
     driver, _ = prepared()
+    driver.settings = replace(TWO_PHASE, transaction_version=level)
     keep(driver)
     assert driver.init(caller=OTHER) is ErrorCode.CONCURRENT_TRANSACTIONS
     assert driver.transaction.state is TransactionState.COMPLETE_ABORT
@@ -83,6 +87,7 @@ def test_keeping_at_the_last_epoch_gives_the_client_a_fresh_producer_id() -> Non
     driver.put(TransactionState.ONGOING, producer_epoch=32766, client_transaction_version=2)
     reply = keep(driver)
     assert reply == InitProducerIdReply(8, 0, ongoing_txn_producer_id=7, ongoing_txn_producer_epoch=32766)
+    assert driver.init("another") == InitProducerIdReply(9, 0)
     assert driver.end((8, 0), version=5) == EndTxnReply(8, 1)
     assert [(marker.producer_id, marker.producer_epoch) for marker in driver.markers] == [(7, 32767)]
     assert driver.end((8, 0), version=5) == EndTxnReply(8, 1)

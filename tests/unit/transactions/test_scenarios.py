@@ -227,6 +227,13 @@ def test_31_an_empty_abort_at_the_last_epoch_moves_to_a_fresh_producer_id() -> N
     assert driver.end(owner, is_commit=False, version=5) == EndTxnReply(8, 0)
 
 
+def test_31_an_abort_at_the_epoch_that_is_kept_for_fencing_does_not_overflow_it() -> None:
+    driver = CoordinatorDriver()
+    driver.put(S.COMPLETE_ABORT, producer_epoch=32767)
+    assert driver.end((7, 32767), is_commit=False, version=5) == EndTxnReply(8, 0)
+    assert 32767 in {transaction.producer_epoch for transaction in driver.logged_transactions}
+
+
 def test_42_an_expired_id_is_unknown_and_starts_again_with_a_fresh_producer_id() -> None:
     driver, owner = opened()
     driver.end(owner, version=4)
