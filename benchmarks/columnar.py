@@ -6,8 +6,9 @@ its fastest calls: `produce_batch` of ready-made dictionaries, timed until every
 `consume(10,000)`, timed from the first message to the last without looking at one, checksums not verified. Dictionaries
 and Arrow table are made before the clock starts.
 
-Rounds of both alternate and the best of each counts. Our rate is by the time that the one core was ours, so that it
-says the same on a busy machine; ratios are by the wall clock on both sides. Exit code 1 if a goal is missed.
+Rounds of both alternate and the best of each counts. Our rate is by the time that the one core was ours, so that a busy
+machine lowers it less (shared caches still do); ratios are by the wall clock on both sides. Exit code 1 if a goal
+is missed.
 """
 
 import argparse
