@@ -18,8 +18,8 @@ def settings_page() -> str:
         WRITTEN_BY,
         "",
         "Names are Kafka's own where Kafka has the setting. The broker takes them from a TOML file (`--config`), then",
-        "from the environment (`FENCEPOST_NUM_PARTITIONS=4` is `num.partitions=4`), then from `--set`; a topic takes its",
-        "own when it is created or altered.",
+        "from the environment (`FENCEPOST_NUM_PARTITIONS=4` is `num.partitions=4`), then from `--set`; a topic takes",
+        "its own when it is created or altered.",
     ]
     for title, settings_class in (("Broker", BrokerSettings), ("Topic", TopicSettings)):
         lines += ["", f"## {title}", "", "| setting | default | values | meaning |", "|---|---|---|---|"]
@@ -35,8 +35,8 @@ def apis_page() -> str:
         "",
         WRITTEN_BY,
         "",
-        "What the broker serves and advertises in ApiVersions. Each has a file in `src/fencepost/broker/handlers/` that",
-        "says what its versions add and where it differs from Kafka on purpose.",
+        "What the broker serves and advertises in ApiVersions. Each has a file in `src/fencepost/broker/handlers/`",
+        "that says what its versions add and where it differs from Kafka on purpose.",
         "",
         "| key | API | versions |",
         "|---|---|---|",
