@@ -105,10 +105,8 @@ def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> Consume
 
 def _find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> ConsumerMember | Refusal:
     if request.instance_id is None:
-        member = group.members.get(request.member_id)
-        if member is None:
-            return ConsumerMember(member_id=request.member_id)
-        return _fenced(member, request) or member
+        # Whoever was fenced comes back this way, owning nothing, whatever epoch is known here (KAFKA-19233).
+        return group.members.get(request.member_id) or ConsumerMember(member_id=request.member_id)
     owner = group.static_member(request.instance_id)
     if owner is None:
         return ConsumerMember(member_id=request.member_id, instance_id=request.instance_id)

@@ -139,6 +139,32 @@ def test_stale_and_future_epochs_are_fenced():
         assert str(member_epoch) in (reply.error_message or "")
 
 
+def test_a_fenced_member_joins_again_under_its_id_and_gets_its_partitions_back():
+    coordinator = group_with_topic()
+    first, second, third = (consumer(coordinator, name) for name in "abc")
+    settle(first)
+    settle(first, second)
+    settle(first, second, third)
+    owned = first.owned
+    assert first.beat(member_epoch=1).error_code is ErrorCode.FENCED_MEMBER_EPOCH
+    first.member_epoch, first.owned = 0, frozenset()
+    reply = first.beat()
+    assert (reply.error_code, reply.member_epoch, first.owned) == (ErrorCode.NONE, 3, owned)
+    assert group_state(coordinator) is ConsumerGroupState.STABLE
+
+
+def test_a_member_that_joins_again_while_it_should_revoke_has_revoked():
+    coordinator = group_with_topic()
+    first, second = consumer(coordinator, "a"), consumer(coordinator, "b")
+    first.beat()
+    second.beat()
+    coordinator.beat(member_id="a", member_epoch=1)
+    first.member_epoch, first.owned = 0, frozenset()
+    assert first.beat().member_epoch == 2
+    second.beat()
+    assert (len(first.partitions), len(second.partitions)) == (2, 2)
+
+
 def test_a_member_whose_answer_was_lost_may_repeat_its_last_epoch():
     coordinator = group_with_topic()
     first, second = consumer(coordinator, "a"), consumer(coordinator, "b")
