@@ -37,7 +37,7 @@ class PartitionRead(NamedTuple):
 def answer_or_park(core: "BrokerCore", call: Call, context: FetchContext) -> Outcome:
     request: FetchRequest = call.request
     reads = read_partitions(core, request, context)
-    if request.max_wait_ms <= 0 or is_enough(request, reads):
+    if not reads or request.max_wait_ms <= 0 or is_enough(request, reads):
         return Reply(build_response(context, reads))
     logs = [log for target in context.targets if (log := find_log(core, target)) is not None]
     deadline_ms = call.now.monotonic_ms + request.max_wait_ms
@@ -112,9 +112,7 @@ def read_partition(
         return _refused(target, error_code)
     allowed = decide_fetch(state, fetch_offset=target.fetch_offset, isolation_level=isolation_level)
     if isinstance(allowed, Refusal):
-        refused = _refused(target, allowed.error_code)
-        refused.log_start_offset = state.log_start_offset
-        return refused
+        return _refused(target, allowed.error_code)
     batches: list[Buffer] = []
     if len(allowed) and (bytes_max > 0 or is_first):
         try:

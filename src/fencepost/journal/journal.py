@@ -293,13 +293,18 @@ class Journal:
         """The base offset of the first batch that is still there, None if there is none."""
         return self._lookup.first_offset(partition_ref)
 
-    def offset_for_timestamp(self, partition_ref: int, timestamp_ms: int, *, end_offset: int) -> Row | None:
-        """The first batch below `end_offset` with a record of that time or later; which record, its reader finds."""
-        return self._lookup.offset_for_timestamp(partition_ref, timestamp_ms, end_offset=end_offset)
+    def offset_for_timestamp(
+        self, partition_ref: int, timestamp_ms: int, *, start_offset: int = 0, end_offset: int
+    ) -> Row | None:
+        """The first batch with a record of that time or later that ends in the range; which record, its reader
+        finds."""
+        return self._lookup.offset_for_timestamp(
+            partition_ref, timestamp_ms, start_offset=start_offset, end_offset=end_offset
+        )
 
-    def max_timestamp(self, partition_ref: int, *, end_offset: int) -> Row | None:
-        """The first batch below `end_offset` that holds the partition's largest timestamp."""
-        return self._lookup.max_timestamp(partition_ref, end_offset=end_offset)
+    def max_timestamp(self, partition_ref: int, *, start_offset: int = 0, end_offset: int) -> Row | None:
+        """The first of the batches that end in the range that holds their largest timestamp."""
+        return self._lookup.max_timestamp(partition_ref, start_offset=start_offset, end_offset=end_offset)
 
     def retention_start_offset(
         self, partition_ref: int, retention: Retention, *, end_offset: int, now_ms: int

@@ -29,24 +29,28 @@ class Lookup:
             return int(table["base_offset"][0])
         return None
 
-    def offset_for_timestamp(self, partition_ref: int, timestamp_ms: int, *, end_offset: int) -> Row | None:
-        """The first batch below `end_offset` with a record of that time or later; which record, its reader finds."""
+    def offset_for_timestamp(
+        self, partition_ref: int, timestamp_ms: int, *, start_offset: int = 0, end_offset: int
+    ) -> Row | None:
+        """The first batch with a record of that time or later that ends in the range; which record, its reader
+        finds."""
         for table in self.tables(partition_ref, min_timestamp=timestamp_ms):
-            late = table["max_timestamp"] >= timestamp_ms
+            late = (table["max_timestamp"] >= timestamp_ms) & (_last_offsets(table) >= start_offset)
             if late.any():
                 row = _row(table, int(np.argmax(late)))
                 return row if row.last_offset < end_offset else None
         return None
 
-    def max_timestamp(self, partition_ref: int, *, end_offset: int) -> Row | None:
-        """The first batch below `end_offset` that holds the largest timestamp of the partition."""
+    def max_timestamp(self, partition_ref: int, *, start_offset: int = 0, end_offset: int) -> Row | None:
+        """The first of the batches that end in the range that holds their largest timestamp."""
         best: Row | None = None
         for table in self.tables(partition_ref):
-            last_offsets = table["base_offset"] + table["last_offset_delta"]
-            visible = table["max_timestamp"][: int(np.searchsorted(last_offsets, end_offset))]
-            if not len(visible):
+            first, end = map(int, np.searchsorted(_last_offsets(table), (start_offset, end_offset)))
+            if not end:
                 break
-            row = _row(table, int(np.argmax(visible)))
+            if first == end:
+                continue
+            row = _row(table, first + int(np.argmax(table["max_timestamp"][first:end])))
             if best is None or row.max_timestamp > best.max_timestamp:
                 best = row
         return best
@@ -77,6 +81,11 @@ def _open_table(segment: OpenSegment, partition_ref: int) -> Table:
     # A copy: the rows could not grow while a view of them lives.
     rows = np.frombuffer(bytes(segment.rows.packed(partition_ref)), dtype=ROW_COLUMNS)
     return {name: rows[name] for name in ROW_COLUMNS.names or ()}
+
+
+def _last_offsets(table: Table) -> Column:
+    last_offsets: Column = table["base_offset"] + table["last_offset_delta"]
+    return last_offsets
 
 
 def _row(table: Table, number: int) -> Row:

@@ -13,8 +13,6 @@ CLASSIC_FLOW = 0
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: AddOffsetsToTxnRequest = call.request
-    if not request.group_id:
-        return core.reply(AddOffsetsToTxnResponse(error_code=ErrorCode.INVALID_GROUP_ID))
     decision = decide_add_partitions(
         core.state.transactions,
         transactional_id=request.transactional_id,

@@ -1,5 +1,10 @@
-"""DescribeGroups (15), versions 0 to 6: classic groups with their members. From v6 an unknown group is an error."""
+"""DescribeGroups (15), versions 0 to 6: classic groups with their members. v3 authorized operations; from v6 an unknown
+group is an error.
 
+Differences from Kafka: a member's host is written without Java's leading slash.
+"""
+
+from fencepost.broker.authorized_operations import GROUP_OPERATIONS, NOT_ASKED
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.core import BrokerCore
 from fencepost.groups import replies
@@ -14,11 +19,12 @@ from fencepost.wire.messages.describe_groups import (
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: DescribeGroupsRequest = call.request
+    operations = GROUP_OPERATIONS if request.include_authorized_operations else NOT_ASKED
     groups = [describe_group(core.state.groups, group_id, api_version=call.api_version) for group_id in request.groups]
-    return core.reply(DescribeGroupsResponse(groups=[_to_wire(group) for group in groups]))
+    return core.reply(DescribeGroupsResponse(groups=[_to_wire(group, operations) for group in groups]))
 
 
-def _to_wire(group: replies.DescribedGroup) -> DescribedGroup:
+def _to_wire(group: replies.DescribedGroup, operations: int) -> DescribedGroup:
     return DescribedGroup(
         error_code=group.error_code,
         error_message=group.error_message,
@@ -27,5 +33,5 @@ def _to_wire(group: replies.DescribedGroup) -> DescribedGroup:
         protocol_type=group.protocol_type,
         protocol_data=group.protocol_data,
         members=[DescribedGroupMember(*member) for member in group.members],
-        authorized_operations=group.authorized_operations,
+        authorized_operations=NOT_ASKED if group.error_code else operations,
     )

@@ -10,7 +10,8 @@ from fencepost.broker.call import Call, Outcome, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.broker.fetch_sessions import FetchTarget, TargetKey
 from fencepost.broker.fetching import answer_or_park
-from fencepost.errors import Refusal
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.partition.visibility import IsolationLevel
 from fencepost.wire.messages.fetch import FetchRequest, FetchResponse
 
 TOPIC_IDS_SINCE_VERSION = 13
@@ -18,6 +19,8 @@ TOPIC_IDS_SINCE_VERSION = 13
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: FetchRequest = call.request
+    if request.isolation_level not in tuple(IsolationLevel):
+        return Reply(FetchResponse(error_code=ErrorCode.INVALID_REQUEST))
     by_id = call.api_version >= TOPIC_IDS_SINCE_VERSION
     context = core.fetch_sessions.resolve(
         session_id=request.session_id,

@@ -9,4 +9,7 @@ from fencepost.wire.messages.list_groups import ListedGroup, ListGroupsRequest, 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: ListGroupsRequest = call.request
     found = list_groups(core.state.groups, states_filter=request.states_filter, types_filter=request.types_filter)
-    return core.reply(ListGroupsResponse(groups=[ListedGroup(*group) for group in found]))
+    groups = [
+        ListedGroup(group.group_id, group.protocol_type, group.group_state, group.group_type.lower()) for group in found
+    ]
+    return core.reply(ListGroupsResponse(groups=groups))

@@ -1,11 +1,14 @@
 """Metadata (3), versions 0 to 13: the one broker, and topics with their partitions. Creates topics if it may.
 
 v0: an empty list means all topics; from v1 null does, and an empty list means none. v4 the client may forbid
-creation. v10 topic ids; v12 topics may be asked for by id alone.
+creation. v8 authorized operations; v10 topic ids; v12 topics may be asked for by id alone.
+Differences from Kafka: a topic that is created here is described in the same answer; Kafka says that it is not there
+yet, and has the client ask again.
 """
 
 from uuid import UUID
 
+from fencepost.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import INTERNAL_TOPICS, Topic
 from fencepost.broker.core import BrokerCore
@@ -30,14 +33,19 @@ def handle(core: BrokerCore, call: Call) -> Outcome:
         topics = [describe_topic(core, topic) for topic in catalogue.topics.values()]
     else:
         topics = [_find_or_create(core, call, wanted) for wanted in request.topics or ()]
+    if request.include_topic_authorized_operations:
+        for topic in topics:
+            topic.topic_authorized_operations = TOPIC_OPERATIONS
     host, port = core.listener
     node_id = core.settings.node_id
+    operations = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
     return core.reply(
         MetadataResponse(
             brokers=[MetadataResponseBroker(node_id=node_id, host=host, port=port)],
             cluster_id=catalogue.cluster_id,
             controller_id=node_id,
             topics=topics,
+            cluster_authorized_operations=operations,
         )
     )
 

@@ -42,9 +42,7 @@ def handle(core: BrokerCore, call: Call) -> Outcome:
 
 
 def _refuse_request(request: ProduceRequest) -> Refusal | None:
-    """What is wrong with all of it."""
-    if request.acks not in LEGAL_ACKS:
-        return Refusal(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={request.acks}: expected -1 (all), 0 or 1")
+    """What is wrong with all of it, whatever it is written to."""
     transactional = [header for header in _headers(request) if header.is_transactional]
     if transactional and request.transactional_id is None:
         return Refusal(
@@ -80,7 +78,7 @@ def _produce_partition(
     core: BrokerCore, call: Call, name: str | None, partition: PartitionProduceData, refusal: Refusal | None
 ) -> PartitionProduceResponse:
     log = core.log(name, partition.index) if name is not None else None
-    refusal = refusal or _refuse_target(name, log)
+    refusal = refusal or _refuse_target(name, log) or _refuse_acks(call.request.acks)
     if refusal is None and log is not None:
         try:
             outcome = produce(core, call, log, partition.records)
@@ -102,6 +100,12 @@ def _produce_partition(
         log_append_time_ms=NO_TIMESTAMP,
         error_message=refusal.message,
     )
+
+
+def _refuse_acks(acks: int) -> Refusal | None:
+    if acks in LEGAL_ACKS:
+        return None
+    return Refusal(ErrorCode.INVALID_REQUIRED_ACKS, f"acks={acks}: expected -1 (all), 0 or 1")
 
 
 def _refuse_target(name: str | None, log: PartitionLog | None) -> Refusal | None:
