@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -21,8 +21,10 @@ from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarat
 ENVIRONMENT_PREFIX = "FENCEPOST_"
 FAILED = 1
 
+Address = tuple[str, int]
 
-def parse_address(text: str) -> tuple[str, int]:
+
+def parse_address(text: str) -> Address:
     host, separator, port = text.rpartition(":")
     if not separator or not port.isdigit() or int(port) > 65535:
         raise click.BadParameter(f"'{text}' is not HOST:PORT, for example 127.0.0.1:9092")
@@ -106,6 +108,7 @@ def settings_help() -> str:
 @click.option(
     "--insecure", is_flag=True, help="Allow an address that other machines can reach, without authentication."
 )
+@click.option("--metrics", metavar="HOST:PORT", help="Serve /metrics in Prometheus form on this address.")
 @click.option(
     "--log-level", type=click.Choice(["debug", "info", "warning", "error"]), default="info", show_default=True
 )
@@ -116,6 +119,7 @@ def command(
     options: tuple[str, ...],
     config: Path | None,
     insecure: bool,
+    metrics: str | None,
     log_level: str,
     log_format: LogFormat,
 ) -> None:
@@ -129,23 +133,29 @@ def command(
       fencepost serve --listen 127.0.0.1:9092 --data ./data --set num.partitions=4
     """
     configure_logs(level=log_level, log_format=log_format)
-    host, port = parse_address(listen)
+    address = checked_address(listen, insecure=insecure)
+    metrics_address = checked_address(metrics, insecure=insecure) if metrics else None
+    try:
+        settings = gather_settings(config, options)
+    except InvalidSetting as problem:
+        raise click.UsageError(str(problem)) from None
+    sys.exit(run_until_signal(data, settings, address=address, metrics_address=metrics_address))
+
+
+def checked_address(text: str, *, insecure: bool) -> Address:
+    host, port = parse_address(text)
     if not is_loopback(host) and not insecure:
         raise click.UsageError(
             f"{host} can be reached from other machines, and this broker does not ask who they are. "
             "Listen on 127.0.0.1, or add --insecure if the network keeps others out."
         )
-    try:
-        settings = gather_settings(config, options)
-    except InvalidSetting as problem:
-        raise click.UsageError(str(problem)) from None
-    sys.exit(run_until_signal(lambda: BrokerServer(open_core(data, settings)), host=host, port=port))
+    return host, port
 
 
-def run_until_signal(open_server: Callable[[], BrokerServer], *, host: str, port: int) -> int:
+def run_until_signal(data: Path, settings: BrokerSettings, *, address: Address, metrics_address: Address | None) -> int:
     loop = new_event_loop()
     try:
-        return loop.run_until_complete(serve(open_server, host=host, port=port))
+        return loop.run_until_complete(serve(data, settings, address=address, metrics_address=metrics_address))
     except (FencepostError, OSError) as problem:
         click.echo(f"fencepost serve: {problem}", err=True)
         return FAILED
@@ -153,9 +163,11 @@ def run_until_signal(open_server: Callable[[], BrokerServer], *, host: str, port
         loop.close()
 
 
-async def serve(open_server: Callable[[], BrokerServer], *, host: str, port: int) -> int:
-    server = open_server()
-    bound_host, bound_port = await server.start(host, port)
+async def serve(data: Path, settings: BrokerSettings, *, address: Address, metrics_address: Address | None) -> int:
+    server = BrokerServer(open_core(data, settings))
+    bound_host, bound_port = await server.start(*address)
+    if metrics_address is not None:
+        start_metrics(server, metrics_address)
     click.echo(f"listening on {bound_host}:{bound_port}")
     sys.stdout.flush()
     loop = asyncio.get_running_loop()
@@ -169,3 +181,12 @@ async def serve(open_server: Callable[[], BrokerServer], *, host: str, port: int
     await asyncio.gather(*stopping)
     logger.info("stopped")
     return 0
+
+
+def start_metrics(server: BrokerServer, address: Address) -> None:
+    """Imported here: whoever does not ask for metrics does not wait for their library."""
+    from fencepost.server.metrics import serve_metrics
+
+    host, port = address
+    _, bound_port = serve_metrics(server, host=host, port=port)
+    logger.info("metrics on http://%s:%d/metrics", host, bound_port)

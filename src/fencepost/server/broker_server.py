@@ -16,6 +16,7 @@ from fencepost.errors import CorruptLog, FencepostError, InvariantBroken, WireEr
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
 from fencepost.server.connection import Connection
+from fencepost.server.counts import Counts
 from fencepost.server.logs import logger
 from fencepost.types import Buffer
 from fencepost.wire.codec import encode_response, read_request
@@ -30,6 +31,7 @@ class BrokerServer:
     def __init__(self, core: BrokerCore) -> None:
         self.core = core
         self.failure: BaseException | None = None
+        self.counts = Counts()
         self.connections: dict[int, Connection] = {}
         self._next_connection_id = 0
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fencepost-journal")
@@ -129,6 +131,7 @@ class BrokerServer:
 
     def connection_opened(self, connection: Connection) -> None:
         self.connections[connection.connection_id] = connection
+        self.counts.connections_opened += 1
         if len(self.connections) > self.core.settings.max_connections:
             connection.close(f"more than max.connections={self.core.settings.max_connections}")
 
@@ -154,6 +157,7 @@ class BrokerServer:
             now=self.now(),
         )
         connection.waiting.append(call)
+        self.counts.count_request(header.api_key, len(frame))
         outcome = self._guarded(lambda: self.core.handle(call))
         if isinstance(outcome, Reply):
             call.reply = outcome
@@ -164,7 +168,9 @@ class BrokerServer:
 
     def encode_reply(self, call: Call) -> list[Buffer]:
         assert call.reply is not None
-        return encode_response(call.api_key, call.api_version, call.correlation_id, call.reply.message)
+        pieces = encode_response(call.api_key, call.api_version, call.correlation_id, call.reply.message)
+        self.counts.sent_bytes += sum(map(len, pieces))
+        return pieces
 
     def is_synced(self, position: int) -> bool:
         return position <= self.core.synced_position
@@ -208,10 +214,12 @@ class BrokerServer:
         group = self.core.begin_commit()
         if group is not None:
             self._commit_in_flight = self._loop.run_in_executor(self._writer, group.write_and_sync)
-            self._commit_in_flight.add_done_callback(lambda done: self._commit_done(group, done))
+            began = time.perf_counter()
+            self._commit_in_flight.add_done_callback(lambda done: self._commit_done(group, done, began))
 
-    def _commit_done(self, group: CommitGroup, done: "asyncio.Future[None]") -> None:
+    def _commit_done(self, group: CommitGroup, done: "asyncio.Future[None]", began: float) -> None:
         self._commit_in_flight = None
+        self.counts.count_commit(time.perf_counter() - began)
         problem = done.exception()
         if problem is not None:
             self._fail(problem)
