@@ -31,6 +31,9 @@ from fencepost.transactions.transaction import (
 )
 from fencepost.types import NO_PRODUCER_EPOCH, NO_TIMESTAMP
 
+TRANSACTIONAL_ID_BYTES_MAX = 2**15 - 1
+"""The key of a record in `__transaction_state` cannot hold a longer one, though flexible requests can."""
+
 Outcome = Decision[InitProducerIdReply] | Refusal
 
 
@@ -76,6 +79,10 @@ def _refuse_request(request: InitProducerId, settings: CoordinatorSettings) -> R
     is_two_phase_on = settings.transaction_two_phase_commit_enable
     if not request.transactional_id:
         return Refusal(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
+    if len(request.transactional_id.encode()) > TRANSACTIONAL_ID_BYTES_MAX:
+        return Refusal(
+            ErrorCode.INVALID_REQUEST, f"the transactional id has more than {TRANSACTIONAL_ID_BYTES_MAX} bytes"
+        )
     if request.enable_2pc and not is_two_phase_on:
         return Refusal(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transaction.two.phase.commit.enable is off on this broker"

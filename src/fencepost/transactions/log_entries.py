@@ -15,6 +15,9 @@ NO_CONNECTION = 0
 """Older than every connection, so that what was opened on an unknown one is never held against anybody."""
 
 
+CLIENT_ID_CHARACTERS_MAX = 128
+
+
 class Caller(NamedTuple):
     """Who sent a request. Connections are numbered from 1 in the order of accepting, anew at each start."""
 
@@ -32,7 +35,8 @@ class Cause(NamedTuple):
 
 
 def cause_of(request: str, caller: Caller) -> Cause:
-    return Cause(request, caller.client_id, caller.address)
+    """A client may choose an id of 32 KiB; its beginning is enough to recognise it."""
+    return Cause(request, caller.client_id[:CLIENT_ID_CHARACTERS_MAX], caller.address)
 
 
 @dataclass(frozen=True, slots=True)

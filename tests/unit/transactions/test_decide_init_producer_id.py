@@ -65,6 +65,13 @@ def test_half_an_identity_is_an_invalid_request(presented: tuple[int, int]) -> N
     assert CoordinatorDriver().init(presented=presented) is ErrorCode.INVALID_REQUEST
 
 
+@pytest.mark.parametrize(("transactional_id", "is_accepted"), [("a" * 32767, True), ("a" * 32766 + "ü", False)])
+def test_an_id_that_the_log_cannot_hold_is_refused(transactional_id: str, is_accepted: bool) -> None:
+    driver = CoordinatorDriver()
+    reply = driver.init(transactional_id)
+    assert reply == (InitProducerIdReply(0, 0) if is_accepted else ErrorCode.INVALID_REQUEST)
+
+
 @pytest.mark.parametrize("timeout_ms", [-1, 0, 900_001, 2**31 - 1])
 def test_a_timeout_outside_the_allowed_range_is_refused(timeout_ms: int) -> None:
     driver = CoordinatorDriver()

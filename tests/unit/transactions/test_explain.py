@@ -80,6 +80,14 @@ def test_a_client_id_of_any_characters_survives_a_restart() -> None:
     assert repr('ü"\n\\') in driver.refusal.message
 
 
+def test_a_huge_client_id_is_remembered_by_its_beginning() -> None:
+    driver = CoordinatorDriver()
+    zombie = driver.owner()
+    driver.owner(caller=Caller("x" * 32_000, "127.0.0.1:1", 3))
+    driver.add(zombie, INVOICES)
+    assert f"by client '{'x' * 128}' from" in driver.refusal.message
+
+
 @pytest.mark.parametrize("at_ms", [2**62, -(2**62)])
 def test_a_time_outside_the_calendar_stays_a_number(at_ms: int) -> None:
     assert format_time(at_ms) == f"{at_ms} ms"
