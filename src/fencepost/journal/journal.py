@@ -25,6 +25,7 @@ from fencepost.journal.recovery import recover
 from fencepost.journal.replay import Entry, ReplayStart, checkpoints, find_replay_start, replay_entries
 from fencepost.journal.retention import Retention
 from fencepost.journal.rows import Row, batch_row, checkpoint_row
+from fencepost.journal.salvage import salvage_folder
 from fencepost.journal.sealed_segment import SealedSegment
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
 from fencepost.records.header import BatchHeader
@@ -54,14 +55,20 @@ class Journal:
         self._synced_position = 0
         self._cleaning: Cleaning | None = None
         self._replay_start = ReplayStart()
+        self.salvaged: list[str] = []
 
     @classmethod
-    def open(cls, disk: Disk, config: JournalConfig | None = None, *, salt: Callable[[], int]) -> "Journal":
-        """Own the folder and recover it. `salt` gives a random number of 64 bits for each new segment."""
+    def open(
+        cls, disk: Disk, config: JournalConfig | None = None, *, salt: Callable[[], int], salvage: bool = False
+    ) -> "Journal":
+        """Own the folder and recover it. `salt` gives a random number of 64 bits for each new segment. With `salvage`,
+        damage does not stop it: what cannot be read is given up, and `salvaged` tells what that was."""
         journal = cls(disk, config or JournalConfig(), salt)
         with ExitStack() as on_failure:
             disk.lock_owner()
             on_failure.callback(disk.unlock_owner)
+            if salvage:
+                journal.salvaged = salvage_folder(disk, salt=salt)
             journal._directory.replace(recover(disk, journal._recently_used))
             journal._replay_start = find_replay_start(journal._directory)
             on_failure.pop_all()
@@ -322,7 +329,7 @@ class Journal:
         if self._health.failure is None:
             invariant(self._in_flight is None, "no commit is in flight when a journal closes")
             self.commit()
-            self._discard_prepared()
+            self._discard_unused()
             for segment in self._open_segments:
                 seal_segment(segment)
                 self._try_write_index(segment)
@@ -332,6 +339,12 @@ class Journal:
         for sealed in self._directory.segments:
             sealed.close()
         self._disk.unlock_owner()
+
+    def _discard_unused(self) -> None:
+        self._discard_prepared()
+        if self._open_segments and not self._open_segments[-1].has_entries:
+            self._prepared = self._open_segments.pop()
+            self._discard_prepared()
 
     def _try_write_index(self, segment: OpenSegment) -> None:
         try:

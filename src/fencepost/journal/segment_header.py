@@ -22,9 +22,14 @@ TEMPORARY_SUFFIX = ".tmp"
 _MAGIC = b"FENCEPST"
 _FIELDS = struct.Struct("<8sHHIQQQQ")
 _CHECKSUM = struct.Struct("<I")
+_CHECKSUM_START = HEADER_BYTES - _CHECKSUM.size
 _IS_CLEANED = 1
 _IS_UNSYNCED = 2
 _NAME = re.compile(r"(\d{20})\.(journal|index)")
+
+
+class UnknownFormat(CorruptLog):
+    """A segment of another version of the storage format: whole, but not for us to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +73,8 @@ def encode_segment_header(header: SegmentHeader) -> bytes:
         header.last_position,
         header.dropped_position,
     )
-    return (fields + _CHECKSUM.pack(crc32c(fields))).ljust(HEADER_BYTES, b"\0")
+    padded = fields.ljust(_CHECKSUM_START, b"\0")
+    return padded + _CHECKSUM.pack(crc32c(padded))
 
 
 def decode_segment_header(data: Buffer, *, name: str) -> SegmentHeader:
@@ -76,10 +82,10 @@ def decode_segment_header(data: Buffer, *, name: str) -> SegmentHeader:
         raise CorruptLog(f"{name}, byte 0: not a segment of a fencepost journal; restore the file from a backup")
     _, version, flags, _, salt, first_position, last_position, dropped_position = _FIELDS.unpack_from(data)
     if version != FORMAT_VERSION:
-        raise CorruptLog(
+        raise UnknownFormat(
             f"{name}: written in storage format {version}; this version of fencepost reads format {FORMAT_VERSION} only"
         )
-    if _CHECKSUM.unpack_from(data, _FIELDS.size)[0] != crc32c(data[: _FIELDS.size]):
+    if _CHECKSUM.unpack_from(data, _CHECKSUM_START)[0] != crc32c(data[:_CHECKSUM_START]):
         raise CorruptLog(f"{name}, byte 0: the segment header fails its checksum; restore the file from a backup")
     if name != segment_name(first_position):
         raise CorruptLog(f"{name}: holds the segment {segment_name(first_position)}; give it its own name back")
