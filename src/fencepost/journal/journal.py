@@ -86,7 +86,8 @@ class Journal:
         return self._synced_position
 
     def replay(self) -> Iterator[Entry]:
-        """The newest good checkpoint, if there is one, and every entry after it."""
+        """What was there when the journal was opened: the newest good checkpoint, if there is one, and every entry
+        after it."""
         return replay_entries(self._directory, self._replay_start)
 
     # Appending.

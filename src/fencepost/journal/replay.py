@@ -35,10 +35,13 @@ class ReplayStart:
     checkpoint: Entry | None = None
     unreadable: frozenset[int] = frozenset()
     """Positions of the checkpoints that were passed over."""
+    end_position: int = 0
+    """Of the last entry to replay."""
 
 
 def find_replay_start(directory: Directory) -> ReplayStart:
     dropped = dropped_position(directory)
+    end_position = directory.segments[-1].last_position if directory.segments else 0
     passed_over: dict[int, str] = {}
     for segment, row in checkpoints(directory):
         if row.base_offset <= dropped:
@@ -49,13 +52,13 @@ def find_replay_start(directory: Directory) -> ReplayStart:
         except CorruptLog as error:
             passed_over[row.base_offset] = str(error)
             continue
-        return ReplayStart(Entry(row.base_offset, CHECKPOINT_REF, payload), frozenset(passed_over))
+        return ReplayStart(Entry(row.base_offset, CHECKPOINT_REF, payload), frozenset(passed_over), end_position)
     if dropped:
         raise CorruptLog(
             f"cleaning has dropped entries up to {dropped} and no state checkpoint that covers them can be read "
             f"({'; '.join(passed_over.values()) or 'there is none'}). Restore the data folder from a backup."
         )
-    return ReplayStart(None, frozenset(passed_over))
+    return ReplayStart(None, frozenset(passed_over), end_position)
 
 
 def dropped_position(directory: Directory) -> int:
@@ -79,7 +82,7 @@ def replay_entries(directory: Directory, start: ReplayStart) -> Iterator[Entry]:
         yield start.checkpoint
         position = start.checkpoint.position
     for segment in list(directory.segments):
-        if segment.last_position > position:
+        if position < segment.last_position and segment.first_position <= start.end_position:
             yield from _segment_entries(segment, after_position=position)
 
 
