@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from fencepost.broker.call import Call, CloseConnection, Now, Reply
+from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Now, Outcome, Reply
 from fencepost.broker.core import BrokerCore
-from fencepost.errors import CorruptLog, FencepostError, InvariantBroken, WireError
+from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
 from fencepost.server.connection import Connection
@@ -103,7 +103,7 @@ class BrokerServer:
             self._timer = self._loop.call_later(delay_s, self._tick)
 
     def _tick(self) -> None:
-        self._guarded(lambda: self.core.tick(self.now()))
+        self._run(lambda: self.core.tick(self.now()))
         self._after_core()
 
     def _close_silent_connections(self) -> None:
@@ -139,10 +139,13 @@ class BrokerServer:
         self.connections.pop(connection.connection_id, None)
         if connection.close_reason:
             logger.info("closed connection of %s: %s", connection.peer.address, connection.close_reason)
-        self._guarded(lambda: self.core.connection_closed(connection.peer))
+        self._run(lambda: self.core.connection_closed(connection.peer))
         self._after_core()
 
     def receive_frame(self, connection: Connection, frame: memoryview) -> None:
+        if self.failure is not None:
+            connection.close("the broker stops")
+            return
         try:
             header, request = read_request(frame)
         except UnsupportedRequest as problem:
@@ -157,13 +160,16 @@ class BrokerServer:
             now=self.now(),
         )
         connection.waiting.append(call)
-        self.counts.count_request(header.api_key, len(frame))
-        outcome = self._guarded(lambda: self.core.handle(call))
+        if request is not None:
+            self.counts.count_request(header.api_key, len(frame))
+        outcome = self._handle(call)
         if isinstance(outcome, Reply):
             call.reply = outcome
             connection.flush()
         elif isinstance(outcome, CloseConnection):
             connection.close(outcome.reason)
+        elif outcome is NO_REPLY:
+            connection.waiting.pop()
         self._after_core()
 
     def encode_reply(self, call: Call) -> list[Buffer]:
@@ -177,19 +183,30 @@ class BrokerServer:
 
     # The core
 
-    def _guarded(self, step: Callable[[], object]) -> object:
-        """Run one step of the core. A broken promise stops the broker; a bug in one request closes its connection."""
-        if self.failure is not None:
-            return CloseConnection("the broker stops")
+    def _handle(self, call: Call) -> Outcome:
+        """Let the core serve one request. A bug in it costs the client its connection, unless it left the core between
+        the journal and its state: then only a restart puts the two together again."""
+        position = self.core.journal.last_position
         try:
-            return step()
+            return self.core.handle(call)
         except (InvariantBroken, CorruptLog, SyncFailed) as problem:
             self._fail(problem)
-            return CloseConnection("the broker stops")
-        except WireError:
-            raise
         except FencepostError as problem:
             return CloseConnection(str(problem))
+        except Exception as problem:  # noqa: BLE001 - one of the two top loops
+            logger.exception("request of %s failed: API key %d", call.peer.address, call.api_key)
+            if self.core.journal.last_position != position:
+                self._fail(problem)
+        return CloseConnection("the request could not be served; the broker's log says why")
+
+    def _run(self, step: Callable[[], None]) -> None:
+        """One step of the core that no client asked for: if it fails, the broker does."""
+        if self.failure is None:
+            try:
+                step()
+            except Exception as problem:  # noqa: BLE001 - the other one
+                logger.exception("the broker cannot go on")
+                self._fail(problem)
 
     def _after_core(self) -> None:
         """Deliver what the last step released, and see to its durability and its deadlines."""
@@ -224,7 +241,7 @@ class BrokerServer:
         if problem is not None:
             self._fail(problem)
             return
-        self._guarded(lambda: self.core.finish_commit(group))
+        self._run(lambda: self.core.finish_commit(group))
         for connection in list(self.connections.values()):
             if connection.waits_for_sync:
                 connection.flush()

@@ -82,8 +82,12 @@ class Connection(asyncio.Protocol):
         """Send the replies whose turn has come: in request order, and only what the journal has synced."""
         pieces: list[Buffer] = []
         waiting, host = self.waiting, self.host
-        while waiting and (reply := waiting[0].reply) is not None and host.is_synced(reply.position):
-            pieces += host.encode_reply(waiting.popleft())
+        try:
+            while waiting and (reply := waiting[0].reply) is not None and host.is_synced(reply.position):
+                pieces += host.encode_reply(waiting.popleft())
+        except WireError as problem:
+            self.close(f"the reply cannot be encoded: {problem}")
+            return
         if pieces and self._transport is not None:
             self._transport.writelines(pieces)
             self.last_activity_ms = host.monotonic_ms()

@@ -14,6 +14,7 @@ from typing import Self
 
 from fencepost.errors import FencepostError
 from fencepost.server.broker_server import BrokerServer
+from fencepost.server.counts import Counts
 from fencepost.server.event_loop import new_event_loop
 from fencepost.server.opening import open_core
 from fencepost.settings import BrokerSettings, parse_settings
@@ -39,12 +40,20 @@ class EmbeddedBroker:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
+        self._server: BrokerServer | None = None
         self.host = "127.0.0.1"
         self.port = port
 
     @property
     def bootstrap_servers(self) -> str:
         return f"{self.host}:{self.port}"
+
+    @property
+    def server_counts(self) -> Counts:
+        """What the server has counted so far: requests, bytes, commits."""
+        if self._server is None:
+            raise FencepostError("the embedded broker is not running")
+        return self._server.counts
 
     def start(self) -> Self:
         """Returns when the broker listens, or raises what kept it from doing so."""
@@ -98,7 +107,7 @@ class EmbeddedBroker:
 
     async def _serve(self, folder: Path) -> None:
         self._stop = asyncio.Event()
-        server = BrokerServer(open_core(folder, self._settings))
+        server = self._server = BrokerServer(open_core(folder, self._settings))
         _, self.port = await server.start(self.host, self._port)
         self._ready.set()
         stopping = asyncio.ensure_future(self._stop.wait())
