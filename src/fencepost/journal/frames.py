@@ -1,10 +1,10 @@
 """A frame: 28 bytes around each thing in a segment.
 
-    length u32 | kind u8 | 3 zeros | partition_ref u32 | position u64 | header checksum u32 | payload checksum u32
+    frame checksum u32 | header checksum u32 | length u32 | kind u8 | 3 zeros | partition_ref u32 | position u64
 
 Both checksums are CRC-32C that start from the segment's salt, so that no stale bytes of another file look like a
-frame. The header has a checksum of its own: a frame with a damaged payload still tells its partition and where the
-next one begins. The payload checksum continues the header's, so a payload under another header is noticed.
+frame. The header's covers the four fields: a frame with a damaged payload still tells its partition and where the next
+one begins. The frame's covers all that follows it, so one look is enough when nothing is wrong.
 """
 
 import struct
@@ -25,9 +25,10 @@ CHECKPOINT_REF = 0xFFFF_FFFF
 SCAN_BLOCK_BYTES = 4 << 20
 
 _FIELDS = struct.Struct("<IBxxxIQ")
-_CHECKSUMS = struct.Struct("<II")
-_HEADER = struct.Struct("<IBxxxIQII")
-_FIELDS_BYTES = _FIELDS.size
+_CHECKSUM = struct.Struct("<I")
+_HEADER = struct.Struct("<IIIBxxxIQ")
+_FIELDS_START = 2 * _CHECKSUM.size
+_LENGTH = struct.Struct("<I")
 _ZEROS = bytes(FRAME_HEADER_BYTES)
 
 
@@ -61,30 +62,36 @@ def frame_header(
     kind: int, *, seed: int, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int
 ) -> bytes:
     fields = _FIELDS.pack(size_bytes, kind, partition_ref, position)
-    header_checksum = checksum = crc32c(fields, seed)
+    header = _CHECKSUM.pack(crc32c(fields, seed)) + fields
+    checksum = crc32c(header, seed)
     for piece in pieces:
         checksum = crc32c(piece, checksum)
-    return fields + _CHECKSUMS.pack(header_checksum, checksum)
+    return _CHECKSUM.pack(checksum) + header
 
 
 def read_frame(block: memoryview, offset: int, *, seed: int, place: int) -> Frame:
-    """The frame at `offset` of a block, which must be long enough to hold it; `place` is where that is in the file."""
-    nothing = block[:0]
+    """The frame at `offset` of a block that should hold all of it; `place` is where that is in the file."""
     if len(block) - offset < FRAME_HEADER_BYTES:
-        return Frame(place, 0, 0, 0, nothing, place, "ends in the middle of a frame header")
-    length, kind, partition_ref, position, header_checksum, payload_checksum = _HEADER.unpack_from(block, offset)
-    if header_checksum != crc32c(block[offset : offset + _FIELDS_BYTES], seed):
-        is_empty = block[offset : offset + FRAME_HEADER_BYTES] == _ZEROS
-        fault = "nothing was written here" if is_empty else "the frame header fails its checksum"
-        return Frame(place, 0, 0, 0, nothing, place, fault)
-    start = offset + FRAME_HEADER_BYTES
-    payload = block[start : start + length]
+        return Frame(place, 0, 0, 0, block[:0], place, "ends in the middle of a frame header")
+    checksum, _, length, kind, partition_ref, position = _HEADER.unpack_from(block, offset)
+    end = offset + FRAME_HEADER_BYTES + length
+    if end <= len(block) and checksum == crc32c(block[offset + _CHECKSUM.size : end], seed):
+        payload = block[offset + FRAME_HEADER_BYTES : end]
+        return Frame(place, kind, partition_ref, position, payload, place + FRAME_HEADER_BYTES + length)
+    return _faulty_frame(block, offset, seed=seed, place=place)
+
+
+def _faulty_frame(block: memoryview, offset: int, *, seed: int, place: int) -> Frame:
+    header = block[offset : offset + FRAME_HEADER_BYTES]
+    _, header_checksum, length, kind, partition_ref, position = _HEADER.unpack(header)
+    if header_checksum != crc32c(header[_FIELDS_START:], seed):
+        fault = "nothing was written here" if header == _ZEROS else "the frame header fails its checksum"
+        return Frame(place, 0, 0, 0, block[:0], place, fault)
     end_place = place + FRAME_HEADER_BYTES + length
-    if len(payload) < length:
-        return Frame(place, kind, partition_ref, position, nothing, end_place, "ends in the middle of a frame")
-    if payload_checksum != crc32c(payload, header_checksum):
-        return Frame(place, kind, partition_ref, position, payload, end_place, "the payload fails its checksum")
-    return Frame(place, kind, partition_ref, position, payload, end_place)
+    payload = block[offset + FRAME_HEADER_BYTES : offset + FRAME_HEADER_BYTES + length]
+    is_whole = len(payload) == length
+    fault = "the payload fails its checksum" if is_whole else "ends in the middle of a frame"
+    return Frame(place, kind, partition_ref, position, payload, end_place, fault)
 
 
 def scan_frames(file: DiskFile, *, seed: int, place: int, end_place: int) -> Iterator[Frame]:
@@ -94,10 +101,11 @@ def scan_frames(file: DiskFile, *, seed: int, place: int, end_place: int) -> Ite
     readable_end = min(end_place, file.size_bytes())
     while place < end_place:
         offset = place - block_place
+        left_bytes = len(block) - offset
         needed_bytes = FRAME_HEADER_BYTES
-        if len(block) - offset >= FRAME_HEADER_BYTES:
-            needed_bytes += _FIELDS.unpack_from(block, offset)[0]
-        if len(block) - offset < needed_bytes and block_place + len(block) < readable_end:
+        if left_bytes >= FRAME_HEADER_BYTES:
+            needed_bytes += _LENGTH.unpack_from(block, offset + _FIELDS_START)[0]
+        if left_bytes < needed_bytes and block_place + len(block) < readable_end:
             wanted_bytes = min(max(SCAN_BLOCK_BYTES, needed_bytes), readable_end - place)
             if offset or wanted_bytes > len(block):
                 block, block_place = memoryview(file.pread(wanted_bytes, place)), place

@@ -8,7 +8,7 @@ needed that nobody prepared. After a failed sync every call raises: a later succ
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 
-from fencepost.errors import invariant
+from fencepost.errors import InvariantBroken, invariant
 from fencepost.journal.cleaning import Cleaning, CleaningPolicy
 from fencepost.journal.cleaning_choice import CleaningRules, choose_segments
 from fencepost.journal.commit import CommitGroup, GroupPart, Health, seal_segment, write_segment_index
@@ -96,8 +96,8 @@ class Journal:
         """Take one batch, stamped, in pieces that together are its bytes; they must not change until the group is
         committed. Its position. Raises `DiskFull` before anything is taken."""
         size_bytes = sum(map(len, pieces))
-        is_described = size_bytes == header.size_bytes and header.last_offset_delta >= 0
-        invariant(is_described, "the pieces together are the batch that the header describes")
+        if size_bytes != header.size_bytes or header.last_offset_delta < 0:
+            raise InvariantBroken("the pieces together are the batch that the header describes")
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
         place = segment.append(

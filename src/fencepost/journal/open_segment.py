@@ -38,6 +38,9 @@ class OpenSegment:
         self._pending: list[Buffer] = []
         self._pending_place = 0
         self._end_place = 0
+        self._room_end = capacity_bytes - FRAME_HEADER_BYTES - 2 * FRONTIER_FRAME_BYTES
+        """A payload fits if it would end before this place without any frame around it: those are counted here, with
+        its group frame and the seal."""
 
     @property
     def name(self) -> str:
@@ -64,9 +67,7 @@ class OpenSegment:
         return bool(self._pending)
 
     def has_room(self, size_bytes: int) -> bool:
-        """For one more frame of that payload, its group frame and the seal."""
-        needed_bytes = size_bytes + FRAME_HEADER_BYTES + 2 * FRONTIER_FRAME_BYTES
-        return max(self._end_place, HEADER_BYTES) + needed_bytes <= self._capacity_bytes
+        return (self._end_place or HEADER_BYTES) + size_bytes <= self._room_end
 
     def append(
         self, kind: FrameKind, *, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int

@@ -46,10 +46,10 @@ class OpenRows:
         self._rows: dict[int, bytearray] = {}
 
     def add(self, partition_ref: int, row: bytes) -> None:
-        rows = self._rows.get(partition_ref)
-        if rows is None:
-            rows = self._rows[partition_ref] = bytearray()
-        rows += row
+        try:
+            self._rows[partition_ref] += row
+        except KeyError:
+            self._rows[partition_ref] = bytearray(row)
 
     def partition_refs(self) -> list[int]:
         return sorted(self._rows)
