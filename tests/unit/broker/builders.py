@@ -12,6 +12,7 @@ from typing import Any
 
 from fencepost.broker.call import PARKED, Call, CloseConnection, Now, Outcome, Peer, Reply
 from fencepost.broker.core import BrokerCore
+from fencepost.errors import ErrorCode
 from fencepost.journal.config import JournalConfig
 from fencepost.journal.journal import Journal
 from fencepost.lab.simulated_disk import SimulatedDisk
@@ -22,7 +23,7 @@ from fencepost.settings import BrokerSettings, parse_settings
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.codec import encode_request, encode_response, read_request, read_response
 from fencepost.wire.message import Message
-from fencepost.wire.messages.create_topics import CreatableTopic, CreatableTopicConfigs, CreateTopicsRequest
+from fencepost.wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from fencepost.wire.messages.init_producer_id import InitProducerIdRequest
 from fencepost.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -152,7 +153,7 @@ class Broker:
     # Common steps
 
     def create_topic(self, name: str, partitions: int = 1, **settings: str) -> None:
-        configs = [CreatableTopicConfigs(key.replace("_", "."), value) for key, value in settings.items()]
+        configs = [CreatableTopicConfig(key.replace("_", "."), value) for key, value in settings.items()]
         topic = CreatableTopic(name, num_partitions=partitions, replication_factor=1, configs=configs)
         (result,) = self.ask(CreateTopicsRequest(topics=[topic])).topics
         assert result.error_code == 0, result
@@ -187,6 +188,9 @@ class Broker:
     def init_producer(self, transactional_id: str | None = None, timeout_ms: int = 60_000) -> tuple[int, int]:
         request = InitProducerIdRequest(transactional_id=transactional_id, transaction_timeout_ms=timeout_ms)
         reply = self.ask(request, 5)
+        if reply.error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
+            # What the instance before left open is aborted first; clients ask again.
+            reply = self.ask(request, 5)
         assert reply.error_code == 0, reply
         return reply.producer_id, reply.producer_epoch
 
