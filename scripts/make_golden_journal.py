@@ -49,9 +49,7 @@ def write_life(folder: Path, salt: Random, *, start_offset: int) -> Journal:
 
 def main() -> int:
     if FOLDER.exists() and "--force" not in sys.argv:
-        print(
-            f"{FOLDER.relative_to(ROOT)} is there already, and a released format never changes; --force to write it anew"
-        )
+        print(f"{FOLDER.relative_to(ROOT)} is there, and a released format never changes; --force writes it anew")
         return 1
     shutil.rmtree(FOLDER, ignore_errors=True)
     salt = Random(1)
