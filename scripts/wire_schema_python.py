@@ -1,7 +1,8 @@
 """Python code for a message: a dataclass per struct with `read` and `write` for every version.
 
-Neighbouring fields of fixed size that appear in the same versions are read and written with one precompiled struct.
-What depends on the version is decided by comparing it, in the order of the fields on the wire. Tagged fields come last.
+Neighbouring fields of fixed size are read and written with one precompiled struct, in the versions that have them all;
+older versions take them one by one. What depends on the version is decided by comparing it, in the order of the fields
+on the wire. Tagged fields come last.
 """
 
 from itertools import groupby
@@ -128,7 +129,7 @@ def read_expression(field: Field, struct: Struct, message: Message) -> str:
 def write_statement(field: Field, struct: Struct, out: str = "out", value: str = "") -> str:
     value = value or f"self.{field.name}"
     if field.is_fixed:
-        return f"{out} += _pack_{FIXED_CODES[field.kind].replace('?', 'o')}({value})"
+        return f"{out} += _pack_{struct_name([field])}({value})"
     if field.kind == "struct" and not field.is_array:
         if field.nullable:
             return f"write_nullable_struct({out}, {value}, version)"
@@ -139,37 +140,77 @@ def write_statement(field: Field, struct: Struct, out: str = "out", value: str =
     return f"{choose('write', field, struct)}({out}, {value}{version}{array_arguments(field)})"
 
 
-def runs(struct: Struct) -> list[list[Field]]:
-    """The untagged fields in order; neighbours of fixed size and equal versions together."""
+def stretches(struct: Struct) -> list[list[Field]]:
+    """The untagged fields in order; neighbours of fixed size that the newest version has are together."""
     found: list[list[Field]] = []
     for field in struct.fields:
         if field.tag is not None:
             continue
-        last = found[-1][-1] if found else None
-        if last and last.is_fixed and field.is_fixed and last.versions == field.versions:
+        if found and all(
+            each.is_fixed and max(each.versions) == max(struct.versions) for each in (found[-1][-1], field)
+        ):
             found[-1].append(field)
         else:
             found.append([field])
     return found
 
 
-def run_code(run: list[Field]) -> str:
-    return "".join(FIXED_CODES[field.kind] for field in run)
+def runs(stretch: list[Field]) -> list[list[Field]]:
+    """The fields of a stretch, those of equal versions together."""
+    return [list(run) for _, run in groupby(stretch, key=lambda field: sorted(field.versions))]
 
 
-def read_run(run: list[Field], struct: Struct, message: Message) -> list[str]:
-    asked = condition(run[0].versions, struct.versions)
-    if not run[0].is_fixed:
-        body = [f"{local(run[0])}, at = {read_expression(run[0], struct, message)}"]
-    else:
-        names = ", ".join(local(field) for field in run) + ("," if len(run) == 1 else "")
-        size = sum(FIXED_BYTES[field.kind] for field in run)
-        body = [f"{names} = _read_{run_code(run).replace('?', 'o')}(data, at)", f"at += {size}"]
-        if len(run) == 1:
-            body[0] = f"{local(run[0])} = _read_{run_code(run).replace('?', 'o')}(data, at)[0]"
-    if asked is None:
-        return body
-    return [*initial_values(run), *under(asked, body)]
+def split(stretch: list[Field], struct: Struct) -> tuple[str | None, frozenset[int]]:
+    """What to ask for the versions that have the whole stretch, and the versions that do not."""
+    whole = frozenset.intersection(*(field.versions for field in stretch))
+    return condition(whole, struct.versions), struct.versions - whole
+
+
+def struct_name(run: list[Field]) -> str:
+    """`?` is no letter of a name: a bool is `o`."""
+    return "".join(FIXED_CODES[field.kind] for field in run).replace("?", "o")
+
+
+def unpack(run: list[Field]) -> list[str]:
+    reader, size = f"_read_{struct_name(run)}(data, at)", sum(FIXED_BYTES[field.kind] for field in run)
+    names = ", ".join(local(field) for field in run)
+    return [f"{names} = {reader}" + ("[0]" if len(run) == 1 else ""), f"at += {size}"]
+
+
+def pack(run: list[Field]) -> str:
+    return f"out += _pack_{struct_name(run)}({', '.join(f'self.{field.name}' for field in run)})"
+
+
+def read_stretch(stretch: list[Field], struct: Struct, message: Message) -> list[str]:
+    first = stretch[0]
+    if len(runs(stretch)) == 1:
+        asked = condition(first.versions, struct.versions)
+        body = (
+            unpack(stretch) if first.is_fixed else [f"{local(first)}, at = {read_expression(first, struct, message)}"]
+        )
+        return body if asked is None else [*initial_values(stretch), *under(asked, body)]
+    asked, older = split(stretch, struct)
+    lines = [f"if {asked}:", *indent(unpack(stretch)), "else:"]
+    for run in runs(stretch):
+        present = run[0].versions & older
+        if present != older:
+            lines += indent([f"{local(field)} = {default(field)}" for field in run])
+        if present:
+            lines += indent(under(condition(present, older), unpack(run)))
+    return lines
+
+
+def write_stretch(stretch: list[Field], struct: Struct) -> list[str]:
+    first = stretch[0]
+    if len(runs(stretch)) == 1:
+        statement = pack(stretch) if first.is_fixed else write_statement(first, struct)
+        return under(condition(first.versions, struct.versions), [statement])
+    asked, older = split(stretch, struct)
+    lines = [f"if {asked}:", *indent([pack(stretch)]), "else:"]
+    for run in runs(stretch):
+        if present := run[0].versions & older:
+            lines += indent(under(condition(present, older), [pack(run)]))
+    return lines
 
 
 def initial_values(fields: list[Field]) -> list[str]:
@@ -188,9 +229,7 @@ def read_tags(struct: Struct, message: Message) -> list[str]:
         test = f"tag == {field.tag}" + (f" and {asked}" if asked else "")
         branches.append(f"{'elif' if branches else 'if'} {test}:")
         if field.is_fixed:
-            code = FIXED_CODES[field.kind].replace("?", "o")
-            branches.append(f"{INDENT}{local(field)} = _read_{code}(data, at)[0]")
-            branches.append(f"{INDENT}at += {FIXED_BYTES[field.kind]}")
+            branches += indent(unpack([field]))
         else:
             branches.append(f"{INDENT}{local(field)}, at = {read_expression(field, struct, message)}")
     loop = [
@@ -223,7 +262,7 @@ def write_tags(struct: Struct) -> list[str]:
         body.extend(
             indent(["value = Output()", write_statement(field, struct, "value"), f"tags.append(({field.tag}, value))"])
         )
-    body.append("write_tags(out, tags)")
+    body += ["if tags:", f"{INDENT}write_tags(out, tags)", "else:", f"{INDENT}out.append(0)"]
     return under(condition(struct.flexible, struct.versions), body)
 
 
@@ -253,8 +292,8 @@ def struct_code(struct: Struct, message: Message) -> list[str]:
         body.append(declared + version_note(field, struct))
     body += ["", "@staticmethod", f'def read(data: Data, at: int, version: int) -> "tuple[{struct.name}, int]":']
     read: list[str] = []
-    for run in runs(struct):
-        read += read_run(run, struct, message)
+    for stretch in stretches(struct):
+        read += read_stretch(stretch, struct, message)
     if struct.flexible:
         read += read_tags(struct, message)
     read.append(f"return {struct.name}({', '.join(local(field) for field in struct.fields)}), at")
@@ -265,13 +304,8 @@ def struct_code(struct: Struct, message: Message) -> list[str]:
 
 def write_body(struct: Struct) -> list[str]:
     lines: list[str] = []
-    for run in runs(struct):
-        if run[0].is_fixed:
-            values = ", ".join(f"self.{field.name}" for field in run)
-            statement = f"out += _pack_{run_code(run).replace('?', 'o')}({values})"
-        else:
-            statement = write_statement(run[0], struct)
-        lines += under(condition(run[0].versions, struct.versions), [statement])
+    for stretch in stretches(struct):
+        lines += write_stretch(stretch, struct)
     if struct.flexible:
         lines += write_tags(struct)
     return lines

@@ -10,11 +10,11 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_writer
 
 from fencepost.wire.api import API_TABLE, Api
-from fencepost.wire.writing import Output
+from fencepost.wire.output import Output
 from tests.unit.wire import kafka_python
 from tests.unit.wire.trees import Tree, to_kio, to_ours, trees
 
-EXAMPLES = 5
+EXAMPLES = 4
 """Each draws a message of every version."""
 
 SIDES = {"request": load_request_schema, "response": load_response_schema}

@@ -6,7 +6,7 @@ classes are imported when an API is first used.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cached_property
 from importlib import import_module
 from typing import NamedTuple
 
@@ -26,7 +26,7 @@ LAST_STABLE = {INIT_PRODUCER_ID: 5}
 """Version 6 (KIP-939) is unstable: a broker advertises it only when asked to."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Api:
     key: int
     module: str
@@ -45,11 +45,11 @@ class Api:
         """ApiVersions answers with header 0 always: the client cannot know yet what the broker speaks."""
         return 1 if version >= self.flexible_from and self.key != API_VERSIONS else 0
 
-    @property
+    @cached_property
     def request_class(self) -> type[Message]:
         return _message_class(self.module, f"{self.name}Request")
 
-    @property
+    @cached_property
     def response_class(self) -> type[Message]:
         return _message_class(self.module, f"{self.name}Response")
 
@@ -62,7 +62,6 @@ class AdvertisedApi(NamedTuple):
     max_version: int
 
 
-@cache
 def _message_class(module: str, name: str) -> type[Message]:
     found = getattr(import_module(f"fencepost.wire.messages.{module}"), name)
     if not (isinstance(found, type) and issubclass(found, Message)):

@@ -8,8 +8,9 @@ from struct import Struct
 from typing import NamedTuple
 
 from fencepost.errors import WireError
+from fencepost.wire.output import Output
 from fencepost.wire.reading import Data, read_nullable_string, skip_tags
-from fencepost.wire.writing import Output, write_nullable_string
+from fencepost.wire.writing import write_nullable_string
 
 _REQUEST = Struct(">hhi")
 _CORRELATION_ID = Struct(">i")
@@ -36,7 +37,7 @@ class UnsupportedRequest(WireError):  # noqa: N818 - the peer did nothing wrong,
 def read_request_header(data: Data) -> tuple[RequestHeader, int]:
     """What all header versions share, and where it ends: tagged fields (header 2) or the message (header 1) follow."""
     api_key, api_version, correlation_id = _REQUEST.unpack_from(data)
-    client_id, at = read_nullable_string(data, _REQUEST.size)
+    client_id, at = read_nullable_string(data, 8)
     return RequestHeader(api_key, api_version, correlation_id, client_id), at
 
 

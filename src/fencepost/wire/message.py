@@ -9,8 +9,8 @@ from struct import error as StructError  # noqa: N812
 from typing import ClassVar, Self
 
 from fencepost.errors import WireError
+from fencepost.wire.output import Output
 from fencepost.wire.reading import Data
-from fencepost.wire.writing import Output
 
 VERSION_PREFIX_BYTES = 2
 

@@ -6,9 +6,10 @@ reading a fixed-size number shows as `struct.error` or `IndexError`: the doors o
 those into `WireError` once per message, which keeps the check out of every field.
 """
 
+from codecs import utf_8_decode
 from collections.abc import Callable
 from functools import lru_cache
-from struct import Struct, unpack_from
+from struct import Struct
 from typing import TypeVar
 from uuid import UUID
 
@@ -19,9 +20,9 @@ Data = bytes | memoryview
 Item = TypeVar("Item")
 ReadItem = Callable[[Data, int, int], tuple[Item, int]]
 
-_INT16 = Struct(">h").unpack_from
 _INT32 = Struct(">i").unpack_from
 ZERO_UUID = UUID(int=0)
+STRING_BYTES_MAX = 2**15 - 1
 UVARINT_BYTES_MAX = 5
 UVARINT_MAX = 2**32 - 1
 
@@ -44,25 +45,32 @@ def read_uvarint(data: Data, at: int) -> tuple[int, int]:
 
 def _end_of(what: str, data: Data, at: int, size: int) -> int:
     """Where `size` bytes that start at `at` end, checked against what is there."""
+    end = at + size
     if size < 0:
         raise WireError(f"null or negative length for {what} at byte {at}, which may not be null")
-    end = at + size
     if end > len(data):
         raise WireError(f"{what} at byte {at} claims {size} bytes, {len(data) - at} remain")
     return end
 
 
 def read_string(data: Data, at: int) -> tuple[str, int]:
-    size = _INT16(data, at)[0]
+    size = data[at] << 8 | data[at + 1]
     at += 2
-    end = _end_of("string", data, at, size)
-    return str(data[at:end], "utf-8"), end
+    end = at + size
+    if size > STRING_BYTES_MAX or end > len(data):
+        _end_of("string", data, at, size if size <= STRING_BYTES_MAX else size - 2**16)
+    return utf_8_decode(data[at:end], "strict", True)[0], end
 
 
 def read_nullable_string(data: Data, at: int) -> tuple[str | None, int]:
-    if _INT16(data, at)[0] == -1:
-        return None, at + 2
-    return read_string(data, at)
+    size = data[at] << 8 | data[at + 1]
+    at += 2
+    if size == 0xFFFF:
+        return None, at
+    end = at + size
+    if size > STRING_BYTES_MAX or end > len(data):
+        _end_of("string", data, at, size if size <= STRING_BYTES_MAX else size - 2**16)
+    return utf_8_decode(data[at:end], "strict", True)[0], end
 
 
 def read_compact_string(data: Data, at: int) -> tuple[str, int]:
@@ -74,7 +82,7 @@ def read_compact_string(data: Data, at: int) -> tuple[str, int]:
     end = at + size - 1
     if not size or end > len(data):
         _end_of("string", data, at, size - 1)
-    return str(data[at:end], "utf-8"), end
+    return utf_8_decode(data[at:end], "strict", True)[0], end
 
 
 def read_compact_nullable_string(data: Data, at: int) -> tuple[str | None, int]:
@@ -147,122 +155,10 @@ def _uuid(raw: bytes) -> UUID:
 
 
 def read_uuid(data: Data, at: int) -> tuple[UUID, int]:
-    end = _end_of("uuid", data, at, 16)
+    end = at + 16
+    if end > len(data):
+        _end_of("uuid", data, at, 16)
     return _uuid(bytes(data[at:end])), end
-
-
-def _count(data: Data, at: int, count: int, element_bytes: int) -> int:
-    if count < 0:
-        raise WireError(f"null or negative count for the array at byte {at}, which may not be null")
-    if count * element_bytes > len(data) - at:
-        raise WireError(f"array at byte {at} claims {count} elements, {len(data) - at} bytes remain")
-    return count
-
-
-def read_count(data: Data, at: int, element_bytes: int) -> tuple[int, int]:
-    """How many elements an array has; each takes at least `element_bytes`."""
-    count = _INT32(data, at)[0]
-    return _count(data, at + 4, count, element_bytes), at + 4
-
-
-def read_compact_count(data: Data, at: int, element_bytes: int) -> tuple[int, int]:
-    count, at = read_uvarint(data, at)
-    return _count(data, at, count - 1, element_bytes), at
-
-
-def _items(data: Data, at: int, count: int, version: int, read: ReadItem[Item]) -> tuple[list[Item], int]:
-    items = []
-    for _ in range(count):
-        item, at = read(data, at, version)
-        items.append(item)
-    return items, at
-
-
-def read_array(data: Data, at: int, version: int, read: ReadItem[Item], element_bytes: int) -> tuple[list[Item], int]:
-    count, at = read_count(data, at, element_bytes)
-    return _items(data, at, count, version, read)
-
-
-def read_nullable_array(
-    data: Data, at: int, version: int, read: ReadItem[Item], element_bytes: int
-) -> tuple[list[Item] | None, int]:
-    if _INT32(data, at)[0] == -1:
-        return None, at + 4
-    return read_array(data, at, version, read, element_bytes)
-
-
-def read_compact_array(
-    data: Data, at: int, version: int, read: ReadItem[Item], element_bytes: int
-) -> tuple[list[Item], int]:
-    count, at = read_compact_count(data, at, element_bytes)
-    return _items(data, at, count, version, read)
-
-
-def read_compact_nullable_array(
-    data: Data, at: int, version: int, read: ReadItem[Item], element_bytes: int
-) -> tuple[list[Item] | None, int]:
-    if data[at] == 0:
-        return None, at + 1
-    return read_compact_array(data, at, version, read, element_bytes)
-
-
-def _integers(data: Data, at: int, count: int, code: str, size: int) -> tuple[list[int], int]:
-    return list(unpack_from(f">{count}{code}", data, at)), at + count * size
-
-
-def read_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int], int]:
-    """An array of integers of `size` bytes; `code` is their letter in `struct`."""
-    count, at = read_count(data, at, size)
-    return _integers(data, at, count, code, size)
-
-
-def read_nullable_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int] | None, int]:
-    if _INT32(data, at)[0] == -1:
-        return None, at + 4
-    return read_integers(data, at, code, size)
-
-
-def read_compact_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int], int]:
-    count, at = read_compact_count(data, at, size)
-    return _integers(data, at, count, code, size)
-
-
-def read_compact_nullable_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int] | None, int]:
-    if data[at] == 0:
-        return None, at + 1
-    return read_compact_integers(data, at, code, size)
-
-
-def _string_item(data: Data, at: int, _version: int) -> tuple[str, int]:
-    return read_string(data, at)
-
-
-def _compact_string_item(data: Data, at: int, _version: int) -> tuple[str, int]:
-    return read_compact_string(data, at)
-
-
-def _uuid_item(data: Data, at: int, _version: int) -> tuple[UUID, int]:
-    return read_uuid(data, at)
-
-
-def read_strings(data: Data, at: int) -> tuple[list[str], int]:
-    return read_array(data, at, 0, _string_item, 2)
-
-
-def read_nullable_strings(data: Data, at: int) -> tuple[list[str] | None, int]:
-    return read_nullable_array(data, at, 0, _string_item, 2)
-
-
-def read_compact_strings(data: Data, at: int) -> tuple[list[str], int]:
-    return read_compact_array(data, at, 0, _compact_string_item, 1)
-
-
-def read_compact_nullable_strings(data: Data, at: int) -> tuple[list[str] | None, int]:
-    return read_compact_nullable_array(data, at, 0, _compact_string_item, 1)
-
-
-def read_compact_uuids(data: Data, at: int) -> tuple[list[UUID], int]:
-    return read_compact_array(data, at, 0, _uuid_item, 16)
 
 
 def read_nullable_struct(data: Data, at: int, version: int, read: ReadItem[Item]) -> tuple[Item | None, int]:
@@ -285,7 +181,9 @@ def read_tag(data: Data, at: int) -> tuple[int, int, int]:
 def read_tag_count(data: Data, at: int) -> tuple[int, int]:
     """A tagged field takes at least two bytes: tag and size."""
     count, at = read_uvarint(data, at)
-    return _count(data, at, count, 2), at
+    if count * 2 > len(data) - at:
+        raise WireError(f"{count} tagged fields claimed at byte {at}, {len(data) - at} bytes remain")
+    return count, at
 
 
 def skip_tags(data: Data, at: int) -> int:

@@ -1,56 +1,20 @@
 """Writers of Kafka's primitive types: `write_x(out, value)` appends to an `Output`.
 
-An `Output` is one growing byte string plus the record batches spliced into it. Batches are never copied: `pieces()`
-gives the frame as a list of buffers, ready for `writev`. A null that the version does not allow is a `WireError`, and
-so is a string that is too long.
+A null that the version does not allow is a `WireError`, and so is a string that is too long. A number that its field
+cannot hold shows as `struct.error`, which `Message.encode` turns into one.
 """
 
 from collections.abc import Sequence
-from struct import Struct, pack
+from struct import Struct
 from typing import Protocol
-from uuid import UUID
 
 from fencepost.errors import WireError
 from fencepost.types import Buffer
+from fencepost.wire.output import Output
+from fencepost.wire.reading import STRING_BYTES_MAX
 
 _INT16 = Struct(">h").pack
 _INT32 = Struct(">i").pack
-STRING_BYTES_MAX = 2**15 - 1
-
-
-class Output(bytearray):
-    """A frame in the making."""
-
-    __slots__ = ("spliced_bytes", "splices")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.splices: list[tuple[int, Buffer]] = []
-        self.spliced_bytes = 0
-
-    def splice(self, buffer: Buffer) -> None:
-        """Put `buffer` here without copying it; it must not change until the frame is sent."""
-        if len(buffer):
-            self.splices.append((len(self), buffer))
-            self.spliced_bytes += len(buffer)
-
-    @property
-    def total_bytes(self) -> int:
-        return len(self) + self.spliced_bytes
-
-    def pieces(self) -> list[Buffer]:
-        if not self.splices:
-            return [self]
-        pieces: list[Buffer] = []
-        view, start = memoryview(self), 0
-        for position, buffer in self.splices:
-            if position > start:
-                pieces.append(view[start:position])
-            pieces.append(buffer)
-            start = position
-        if start < len(self):
-            pieces.append(view[start:])
-        return pieces
 
 
 class Writable(Protocol):
@@ -58,19 +22,22 @@ class Writable(Protocol):
 
 
 def write_uvarint(out: Output, value: int) -> None:
+    if 0x80 <= value < 0x4000:
+        out += bytes((value & 0x7F | 0x80, value >> 7))
+        return
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
         value >>= 7
     out.append(value)
 
 
-def _null(what: str) -> WireError:
+def null_refused(what: str) -> WireError:
     return WireError(f"{what} is null, which this version of the message does not allow")
 
 
 def write_string(out: Output, value: str | None) -> None:
     if value is None:
-        raise _null("string")
+        raise null_refused("string")
     raw = value.encode()
     if len(raw) > STRING_BYTES_MAX:
         raise WireError(f"string of {len(raw)} bytes, at most {STRING_BYTES_MAX} fit")
@@ -81,13 +48,13 @@ def write_string(out: Output, value: str | None) -> None:
 def write_nullable_string(out: Output, value: str | None) -> None:
     if value is None:
         out += b"\xff\xff"
-    else:
-        write_string(out, value)
+        return
+    write_string(out, value)
 
 
 def write_compact_string(out: Output, value: str | None) -> None:
     if value is None:
-        raise _null("string")
+        raise null_refused("string")
     raw = value.encode()
     size = len(raw) + 1
     if size < 0x80:
@@ -106,7 +73,7 @@ def write_compact_nullable_string(out: Output, value: str | None) -> None:
 
 def write_bytes(out: Output, value: bytes | None) -> None:
     if value is None:
-        raise _null("bytes")
+        raise null_refused("bytes")
     out += _INT32(len(value))
     out += value
 
@@ -120,7 +87,7 @@ def write_nullable_bytes(out: Output, value: bytes | None) -> None:
 
 def write_compact_bytes(out: Output, value: bytes | None) -> None:
     if value is None:
-        raise _null("bytes")
+        raise null_refused("bytes")
     write_uvarint(out, len(value) + 1)
     out += value
 
@@ -164,109 +131,6 @@ def write_compact_nullable_record_pieces(out: Output, pieces: Sequence[Buffer] |
         write_uvarint(out, sum(map(len, pieces)) + 1)
         for piece in pieces:
             out.splice(piece)
-
-
-def write_compact_count(out: Output, count: int) -> None:
-    if count < 0x7F:
-        out.append(count + 1)
-    else:
-        write_uvarint(out, count + 1)
-
-
-def write_array(out: Output, items: Sequence[Writable] | None, version: int) -> None:
-    if items is None:
-        raise _null("array")
-    out += _INT32(len(items))
-    for item in items:
-        item.write(out, version)
-
-
-def write_nullable_array(out: Output, items: Sequence[Writable] | None, version: int) -> None:
-    if items is None:
-        out += b"\xff\xff\xff\xff"
-    else:
-        write_array(out, items, version)
-
-
-def write_compact_array(out: Output, items: Sequence[Writable] | None, version: int) -> None:
-    if items is None:
-        raise _null("array")
-    write_compact_count(out, len(items))
-    for item in items:
-        item.write(out, version)
-
-
-def write_compact_nullable_array(out: Output, items: Sequence[Writable] | None, version: int) -> None:
-    if items is None:
-        out.append(0)
-    else:
-        write_compact_array(out, items, version)
-
-
-def write_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
-    if values is None:
-        raise _null("array")
-    out += _INT32(len(values))
-    out += pack(f">{len(values)}{code}", *values)
-
-
-def write_nullable_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
-    if values is None:
-        out += b"\xff\xff\xff\xff"
-    else:
-        write_integers(out, values, code)
-
-
-def write_compact_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
-    if values is None:
-        raise _null("array")
-    write_compact_count(out, len(values))
-    out += pack(f">{len(values)}{code}", *values)
-
-
-def write_compact_nullable_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
-    if values is None:
-        out.append(0)
-    else:
-        write_compact_integers(out, values, code)
-
-
-def write_strings(out: Output, values: Sequence[str] | None) -> None:
-    if values is None:
-        raise _null("array")
-    out += _INT32(len(values))
-    for value in values:
-        write_string(out, value)
-
-
-def write_nullable_strings(out: Output, values: Sequence[str] | None) -> None:
-    if values is None:
-        out += b"\xff\xff\xff\xff"
-    else:
-        write_strings(out, values)
-
-
-def write_compact_strings(out: Output, values: Sequence[str] | None) -> None:
-    if values is None:
-        raise _null("array")
-    write_compact_count(out, len(values))
-    for value in values:
-        write_compact_string(out, value)
-
-
-def write_compact_nullable_strings(out: Output, values: Sequence[str] | None) -> None:
-    if values is None:
-        out.append(0)
-    else:
-        write_compact_strings(out, values)
-
-
-def write_compact_uuids(out: Output, values: Sequence[UUID] | None) -> None:
-    if values is None:
-        raise _null("array")
-    write_compact_count(out, len(values))
-    for value in values:
-        out += value.bytes
 
 
 def write_nullable_struct(out: Output, value: Writable | None, version: int) -> None:

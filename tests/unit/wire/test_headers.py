@@ -17,7 +17,7 @@ from fencepost.wire.headers import (
     write_request_header,
     write_response_header,
 )
-from fencepost.wire.writing import Output
+from fencepost.wire.output import Output
 from tests.unit.wire.trees import signed
 
 KIO_REQUEST_HEADERS: dict[int, Any] = {1: KioRequestHeader1, 2: KioRequestHeader2}

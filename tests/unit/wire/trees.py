@@ -2,7 +2,7 @@
 
 A tree names its fields as our messages do. It can be turned into our message, into kio's and into kafka-python's, so
 that three encoders see the same values. kio cannot hold every value (dates before 1970, error codes that it does not
-know, durations of more than a billion days): `trees(..., for_kio=True)` draws only what it can.
+know, durations that a float does not hold exactly): `trees(..., for_kio=True)` draws only what it can.
 """
 
 import dataclasses
@@ -30,7 +30,7 @@ def signed(bits: int) -> st.SearchStrategy[int]:
     return st.one_of(st.sampled_from(edges), st.integers(-(2 ** (bits - 1)), 2 ** (bits - 1) - 1))
 
 
-TEXT = st.one_of(st.text(max_size=20), st.just("x" * 127), st.just("é" * 8000))
+TEXT = st.one_of(st.text(max_size=20), st.just("x" * 127), st.just("é" * 64))
 BYTES = st.one_of(st.binary(max_size=30), st.just(bytes(200)))
 SCALARS: dict[str, st.SearchStrategy[Any]] = {
     "int8": signed(8),
@@ -51,7 +51,7 @@ SCALARS: dict[str, st.SearchStrategy[Any]] = {
 }
 SCALARS_FOR_KIO: dict[str, st.SearchStrategy[Any]] = SCALARS | {
     "error_code": st.sampled_from(KNOWN_ERROR_CODES),
-    "timedelta_i64": st.integers(-(10**16), 10**16),
+    "timedelta_i64": st.integers(-(10**12), 10**12),
     "datetime_i64": st.integers(0, 200_000_000_000).map(lambda seconds: seconds * 1000),
     "float64": st.floats(allow_nan=False, allow_infinity=False),
 }

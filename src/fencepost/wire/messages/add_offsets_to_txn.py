@@ -8,8 +8,9 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
-from fencepost.wire.writing import Output, write_compact_string, write_string
+from fencepost.wire.writing import write_compact_string, write_string
 
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack

@@ -8,25 +8,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_string,
-    read_integers,
-    read_string,
-    skip_tags,
-)
-from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
-    write_compact_integers,
-    write_compact_string,
-    write_integers,
-    write_string,
-)
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
+from fencepost.wire.reading_arrays import read_array, read_compact_array, read_compact_integers, read_integers
+from fencepost.wire.writing import write_compact_string, write_string
+from fencepost.wire.writing_arrays import write_array, write_compact_array, write_compact_integers, write_integers
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
@@ -34,8 +20,8 @@ _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
-_read_qh = Struct(">qh").unpack_from
-_pack_qh = Struct(">qh").pack
+_read_q = Struct(">q").unpack_from
+_pack_q = Struct(">q").pack
 _read_qho = Struct(">qh?").unpack_from
 _pack_qho = Struct(">qh?").pack
 
@@ -104,10 +90,13 @@ class AddPartitionsToTxnRequest(Message):
         if version <= 3:
             v3_and_below_transactional_id, at = (read_compact_string if version >= 3 else read_string)(data, at)
         v3_and_below_producer_id: int = 0
+        if version <= 3:
+            v3_and_below_producer_id = _read_q(data, at)[0]
+            at += 8
         v3_and_below_producer_epoch: int = 0
         if version <= 3:
-            v3_and_below_producer_id, v3_and_below_producer_epoch = _read_qh(data, at)
-            at += 10
+            v3_and_below_producer_epoch = _read_h(data, at)[0]
+            at += 2
         v3_and_below_topics: list[AddPartitionsToTxnTopic] = []
         if version <= 3:
             v3_and_below_topics, at = (read_compact_array if version >= 3 else read_array)(
@@ -129,7 +118,9 @@ class AddPartitionsToTxnRequest(Message):
         if version <= 3:
             (write_compact_string if version >= 3 else write_string)(out, self.v3_and_below_transactional_id)
         if version <= 3:
-            out += _pack_qh(self.v3_and_below_producer_id, self.v3_and_below_producer_epoch)
+            out += _pack_q(self.v3_and_below_producer_id)
+        if version <= 3:
+            out += _pack_h(self.v3_and_below_producer_epoch)
         if version <= 3:
             (write_compact_array if version >= 3 else write_array)(out, self.v3_and_below_topics, version)
         if version >= 3:
@@ -207,12 +198,13 @@ class AddPartitionsToTxnResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[AddPartitionsToTxnResponse, int]":
-        throttle_time_ms = _read_i(data, at)[0]
-        at += 4
-        error_code: int = 0
         if version >= 4:
-            error_code = _read_h(data, at)[0]
-            at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+            error_code = 0
         results_by_transaction: list[AddPartitionsToTxnResult] = []
         if version >= 4:
             results_by_transaction, at = read_compact_array(data, at, version, AddPartitionsToTxnResult.read, 3)
@@ -228,9 +220,10 @@ class AddPartitionsToTxnResponse(Message):
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.throttle_time_ms)
         if version >= 4:
-            out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_i(self.throttle_time_ms)
         if version >= 4:
             write_compact_array(out, self.results_by_transaction, version)
         if version <= 3:

@@ -10,21 +10,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    read_compact_array,
-    read_compact_nullable_integers,
-    read_compact_nullable_string,
-    read_compact_string,
-    skip_tags,
-)
-from fencepost.wire.writing import (
-    Output,
-    write_compact_array,
-    write_compact_nullable_integers,
-    write_compact_nullable_string,
-    write_compact_string,
-)
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_nullable_string, read_compact_string, skip_tags
+from fencepost.wire.reading_arrays import read_compact_array, read_compact_nullable_integers
+from fencepost.wire.writing import write_compact_nullable_string, write_compact_string
+from fencepost.wire.writing_arrays import write_compact_array, write_compact_nullable_integers
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
@@ -32,8 +22,10 @@ _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
-_read_o = Struct(">?").unpack_from
-_pack_o = Struct(">?").pack
+_read_io = Struct(">i?").unpack_from
+_pack_io = Struct(">i?").pack
+_read_ioh = Struct(">i?h").unpack_from
+_pack_ioh = Struct(">i?h").pack
 
 
 @dataclass(slots=True)
@@ -84,20 +76,22 @@ class AlterPartitionReassignmentsRequest(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[AlterPartitionReassignmentsRequest, int]":
-        timeout_ms = _read_i(data, at)[0]
-        at += 4
-        allow_replication_factor_change: bool = True
         if version >= 1:
-            allow_replication_factor_change = _read_o(data, at)[0]
-            at += 1
+            timeout_ms, allow_replication_factor_change = _read_io(data, at)
+            at += 5
+        else:
+            timeout_ms = _read_i(data, at)[0]
+            at += 4
+            allow_replication_factor_change = True
         topics, at = read_compact_array(data, at, version, ReassignableTopic.read, 3)
         at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return AlterPartitionReassignmentsRequest(timeout_ms, allow_replication_factor_change, topics), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.timeout_ms)
         if version >= 1:
-            out += _pack_o(self.allow_replication_factor_change)
+            out += _pack_io(self.timeout_ms, self.allow_replication_factor_change)
+        else:
+            out += _pack_i(self.timeout_ms)
         write_compact_array(out, self.topics, version)
         out.append(0)
 
@@ -153,14 +147,15 @@ class AlterPartitionReassignmentsResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[AlterPartitionReassignmentsResponse, int]":
-        throttle_time_ms = _read_i(data, at)[0]
-        at += 4
-        allow_replication_factor_change: bool = True
         if version >= 1:
-            allow_replication_factor_change = _read_o(data, at)[0]
-            at += 1
-        error_code = _read_h(data, at)[0]
-        at += 2
+            throttle_time_ms, allow_replication_factor_change, error_code = _read_ioh(data, at)
+            at += 7
+        else:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+            allow_replication_factor_change = True
+            error_code = _read_h(data, at)[0]
+            at += 2
         error_message, at = read_compact_nullable_string(data, at)
         responses, at = read_compact_array(data, at, version, ReassignableTopicResponse.read, 3)
         at = at + 1 if data[at] == 0 else skip_tags(data, at)
@@ -169,10 +164,11 @@ class AlterPartitionReassignmentsResponse(Message):
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.throttle_time_ms)
         if version >= 1:
-            out += _pack_o(self.allow_replication_factor_change)
-        out += _pack_h(self.error_code)
+            out += _pack_ioh(self.throttle_time_ms, self.allow_replication_factor_change, self.error_code)
+        else:
+            out += _pack_i(self.throttle_time_ms)
+            out += _pack_h(self.error_code)
         write_compact_nullable_string(out, self.error_message)
         write_compact_array(out, self.responses, version)
         out.append(0)

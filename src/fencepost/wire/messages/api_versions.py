@@ -10,17 +10,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    check_tag_end,
-    read_array,
-    read_compact_array,
-    read_compact_string,
-    read_tag,
-    read_tag_count,
-    skip_tags,
-)
-from fencepost.wire.writing import Output, write_array, write_compact_array, write_compact_string, write_tags
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, check_tag_end, read_compact_string, read_tag, read_tag_count, skip_tags
+from fencepost.wire.reading_arrays import read_array, read_compact_array
+from fencepost.wire.writing import write_compact_string, write_tags
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
@@ -204,4 +198,7 @@ class ApiVersionsResponse(Message):
                 value = Output()
                 value += _pack_o(self.zk_migration_ready)
                 tags.append((3, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)

@@ -11,17 +11,14 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import VersionedRecord
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
-    read_compact_array,
     read_compact_bytes,
-    read_compact_integers,
-    read_compact_nullable_integers,
     read_compact_nullable_string,
     read_compact_string,
-    read_compact_strings,
     read_nullable_struct,
     read_string,
     read_tag,
@@ -29,18 +26,25 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_integers,
+    read_compact_strings,
+)
 from fencepost.wire.writing import (
-    Output,
-    write_compact_array,
     write_compact_bytes,
-    write_compact_integers,
-    write_compact_nullable_integers,
     write_compact_nullable_string,
     write_compact_string,
-    write_compact_strings,
     write_nullable_struct,
     write_string,
     write_tags,
+)
+from fencepost.wire.writing_arrays import (
+    write_compact_array,
+    write_compact_integers,
+    write_compact_nullable_integers,
+    write_compact_strings,
 )
 
 _read_i = Struct(">i").unpack_from
@@ -103,7 +107,10 @@ class ConsumerGroupMetadataValue(VersionedRecord):
             value = Output()
             value += _pack_q(self.metadata_hash)
             tags.append((0, value))
-        write_tags(out, tags)
+        if tags:
+            write_tags(out, tags)
+        else:
+            out.append(0)
 
 
 @dataclass(slots=True)
@@ -304,7 +311,10 @@ class ConsumerGroupMemberMetadataValue(VersionedRecord):
             value = Output()
             write_nullable_struct(value, self.classic_member_metadata, version)
             tags.append((0, value))
-        write_tags(out, tags)
+        if tags:
+            write_tags(out, tags)
+        else:
+            out.append(0)
 
 
 @dataclass(slots=True)
@@ -357,7 +367,10 @@ class ConsumerGroupTargetAssignmentMetadataValue(VersionedRecord):
             value = Output()
             value += _pack_q(self.assignment_timestamp)
             tags.append((0, value))
-        write_tags(out, tags)
+        if tags:
+            write_tags(out, tags)
+        else:
+            out.append(0)
 
 
 @dataclass(slots=True)
@@ -466,7 +479,10 @@ class TopicPartitions:
             value = Output()
             write_compact_nullable_integers(value, self.assignment_epochs, "i")
             tags.append((0, value))
-        write_tags(out, tags)
+        if tags:
+            write_tags(out, tags)
+        else:
+            out.append(0)
 
 
 @dataclass(slots=True)

@@ -8,14 +8,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    read_compact_array,
-    read_compact_nullable_string,
-    read_compact_string,
-    skip_tags,
-)
-from fencepost.wire.writing import Output, write_compact_array, write_compact_nullable_string, write_compact_string
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_nullable_string, read_compact_string, skip_tags
+from fencepost.wire.reading_arrays import read_compact_array
+from fencepost.wire.writing import write_compact_nullable_string, write_compact_string
+from fencepost.wire.writing_arrays import write_compact_array
 
 _read_b = Struct(">b").unpack_from
 _pack_b = Struct(">b").pack
@@ -25,6 +22,8 @@ _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
 _read_o = Struct(">?").unpack_from
 _pack_o = Struct(">?").pack
+_read_obo = Struct(">?b?").unpack_from
+_pack_obo = Struct(">?b?").pack
 
 
 @dataclass(slots=True)
@@ -38,25 +37,29 @@ class DescribeClusterRequest(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[DescribeClusterRequest, int]":
-        include_cluster_authorized_operations = _read_o(data, at)[0]
-        at += 1
-        endpoint_type: int = 1
-        if version >= 1:
-            endpoint_type = _read_b(data, at)[0]
-            at += 1
-        include_fenced_brokers: bool = False
         if version >= 2:
-            include_fenced_brokers = _read_o(data, at)[0]
+            include_cluster_authorized_operations, endpoint_type, include_fenced_brokers = _read_obo(data, at)
+            at += 3
+        else:
+            include_cluster_authorized_operations = _read_o(data, at)[0]
             at += 1
+            endpoint_type = 1
+            if version >= 1:
+                endpoint_type = _read_b(data, at)[0]
+                at += 1
+            include_fenced_brokers = False
         at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return DescribeClusterRequest(include_cluster_authorized_operations, endpoint_type, include_fenced_brokers), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_o(self.include_cluster_authorized_operations)
-        if version >= 1:
-            out += _pack_b(self.endpoint_type)
         if version >= 2:
-            out += _pack_o(self.include_fenced_brokers)
+            out += _pack_obo(
+                self.include_cluster_authorized_operations, self.endpoint_type, self.include_fenced_brokers
+            )
+        else:
+            out += _pack_o(self.include_cluster_authorized_operations)
+            if version >= 1:
+                out += _pack_b(self.endpoint_type)
         out.append(0)
 
 

@@ -8,28 +8,32 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
-    read_compact_array,
     read_compact_nullable_string,
-    read_compact_nullable_strings,
     read_compact_string,
     read_nullable_string,
-    read_nullable_strings,
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_array,
+    read_compact_array,
+    read_compact_nullable_strings,
+    read_nullable_strings,
+)
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
     write_compact_nullable_string,
-    write_compact_nullable_strings,
     write_compact_string,
     write_nullable_string,
-    write_nullable_strings,
     write_string,
+)
+from fencepost.wire.writing_arrays import (
+    write_array,
+    write_compact_array,
+    write_compact_nullable_strings,
+    write_nullable_strings,
 )
 
 _read_b = Struct(">b").unpack_from
@@ -42,6 +46,8 @@ _read_o = Struct(">?").unpack_from
 _pack_o = Struct(">?").pack
 _read_obo = Struct(">?b?").unpack_from
 _pack_obo = Struct(">?b?").pack
+_read_oo = Struct(">??").unpack_from
+_pack_oo = Struct(">??").pack
 
 
 @dataclass(slots=True)
@@ -82,21 +88,23 @@ class DescribeConfigsRequest(Message):
         resources, at = (read_compact_array if version >= 4 else read_array)(
             data, at, version, DescribeConfigsResource.read, 4
         )
-        include_synonyms = _read_o(data, at)[0]
-        at += 1
-        include_documentation: bool = False
         if version >= 3:
-            include_documentation = _read_o(data, at)[0]
+            include_synonyms, include_documentation = _read_oo(data, at)
+            at += 2
+        else:
+            include_synonyms = _read_o(data, at)[0]
             at += 1
+            include_documentation = False
         if version >= 4:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return DescribeConfigsRequest(resources, include_synonyms, include_documentation), at
 
     def write(self, out: Output, version: int) -> None:
         (write_compact_array if version >= 4 else write_array)(out, self.resources, version)
-        out += _pack_o(self.include_synonyms)
         if version >= 3:
-            out += _pack_o(self.include_documentation)
+            out += _pack_oo(self.include_synonyms, self.include_documentation)
+        else:
+            out += _pack_o(self.include_synonyms)
         if version >= 4:
             out.append(0)
 

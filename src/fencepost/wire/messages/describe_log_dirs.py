@@ -8,40 +8,38 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
+from fencepost.wire.reading_arrays import (
     read_array,
     read_compact_array,
     read_compact_integers,
     read_compact_nullable_array,
-    read_compact_string,
     read_integers,
     read_nullable_array,
-    read_string,
-    skip_tags,
 )
-from fencepost.wire.writing import (
-    Output,
+from fencepost.wire.writing import write_compact_string, write_string
+from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
-    write_compact_string,
     write_integers,
     write_nullable_array,
-    write_string,
 )
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ih = Struct(">ih").unpack_from
+_pack_ih = Struct(">ih").pack
 _read_iqqo = Struct(">iqq?").unpack_from
 _pack_iqqo = Struct(">iqq?").pack
-_read_o = Struct(">?").unpack_from
-_pack_o = Struct(">?").pack
 _read_qq = Struct(">qq").unpack_from
 _pack_qq = Struct(">qq").pack
+_read_qqo = Struct(">qq?").unpack_from
+_pack_qqo = Struct(">qq?").pack
 
 
 @dataclass(slots=True)
@@ -146,15 +144,16 @@ class DescribeLogDirsResult:
         topics, at = (read_compact_array if version >= 2 else read_array)(
             data, at, version, DescribeLogDirsTopic.read, 3
         )
-        total_bytes: int = -1
-        usable_bytes: int = -1
-        if version >= 4:
-            total_bytes, usable_bytes = _read_qq(data, at)
-            at += 16
-        is_cordoned: bool = False
         if version >= 5:
-            is_cordoned = _read_o(data, at)[0]
-            at += 1
+            total_bytes, usable_bytes, is_cordoned = _read_qqo(data, at)
+            at += 17
+        else:
+            total_bytes = -1
+            usable_bytes = -1
+            if version >= 4:
+                total_bytes, usable_bytes = _read_qq(data, at)
+                at += 16
+            is_cordoned = False
         if version >= 2:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return DescribeLogDirsResult(error_code, log_dir, topics, total_bytes, usable_bytes, is_cordoned), at
@@ -163,10 +162,11 @@ class DescribeLogDirsResult:
         out += _pack_h(self.error_code)
         (write_compact_string if version >= 2 else write_string)(out, self.log_dir)
         (write_compact_array if version >= 2 else write_array)(out, self.topics, version)
-        if version >= 4:
-            out += _pack_qq(self.total_bytes, self.usable_bytes)
         if version >= 5:
-            out += _pack_o(self.is_cordoned)
+            out += _pack_qqo(self.total_bytes, self.usable_bytes, self.is_cordoned)
+        else:
+            if version >= 4:
+                out += _pack_qq(self.total_bytes, self.usable_bytes)
         if version >= 2:
             out.append(0)
 
@@ -182,12 +182,13 @@ class DescribeLogDirsResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[DescribeLogDirsResponse, int]":
-        throttle_time_ms = _read_i(data, at)[0]
-        at += 4
-        error_code: int = 0
         if version >= 3:
-            error_code = _read_h(data, at)[0]
-            at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+            error_code = 0
         results, at = (read_compact_array if version >= 2 else read_array)(
             data, at, version, DescribeLogDirsResult.read, 5
         )
@@ -196,9 +197,10 @@ class DescribeLogDirsResponse(Message):
         return DescribeLogDirsResponse(throttle_time_ms, error_code, results), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.throttle_time_ms)
         if version >= 3:
-            out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_i(self.throttle_time_ms)
         (write_compact_array if version >= 2 else write_array)(out, self.results, version)
         if version >= 2:
             out.append(0)

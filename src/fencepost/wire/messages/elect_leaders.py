@@ -8,38 +8,40 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
     read_compact_nullable_string,
     read_compact_string,
-    read_integers,
-    read_nullable_array,
     read_nullable_string,
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
+    read_integers,
+    read_nullable_array,
+)
 from fencepost.wire.writing import (
-    Output,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_nullable_string,
+    write_string,
+)
+from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
-    write_compact_nullable_string,
-    write_compact_string,
     write_integers,
     write_nullable_array,
-    write_nullable_string,
-    write_string,
 )
 
 _read_b = Struct(">b").unpack_from
 _pack_b = Struct(">b").pack
-_read_h = Struct(">h").unpack_from
-_pack_h = Struct(">h").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ih = Struct(">ih").unpack_from
@@ -154,12 +156,13 @@ class ElectLeadersResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ElectLeadersResponse, int]":
-        throttle_time_ms = _read_i(data, at)[0]
-        at += 4
-        error_code: int = 0
         if version >= 1:
-            error_code = _read_h(data, at)[0]
-            at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+            error_code = 0
         replica_election_results, at = (read_compact_array if version >= 2 else read_array)(
             data, at, version, ReplicaElectionResult.read, 3
         )
@@ -168,9 +171,10 @@ class ElectLeadersResponse(Message):
         return ElectLeadersResponse(throttle_time_ms, error_code, replica_election_results), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.throttle_time_ms)
         if version >= 1:
-            out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_i(self.throttle_time_ms)
         (write_compact_array if version >= 2 else write_array)(out, self.replica_election_results, version)
         if version >= 2:
             out.append(0)

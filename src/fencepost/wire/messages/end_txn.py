@@ -8,13 +8,14 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
-from fencepost.wire.writing import Output, write_compact_string, write_string
+from fencepost.wire.writing import write_compact_string, write_string
 
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
-_read_qh = Struct(">qh").unpack_from
-_pack_qh = Struct(">qh").pack
+_read_ihqh = Struct(">ihqh").unpack_from
+_pack_ihqh = Struct(">ihqh").pack
 _read_qho = Struct(">qh?").unpack_from
 _pack_qho = Struct(">qh?").pack
 
@@ -57,20 +58,22 @@ class EndTxnResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[EndTxnResponse, int]":
-        throttle_time_ms, error_code = _read_ih(data, at)
-        at += 6
-        producer_id: int = -1
-        producer_epoch: int = -1
         if version >= 5:
-            producer_id, producer_epoch = _read_qh(data, at)
-            at += 10
+            throttle_time_ms, error_code, producer_id, producer_epoch = _read_ihqh(data, at)
+            at += 16
+        else:
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+            producer_id = -1
+            producer_epoch = -1
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return EndTxnResponse(throttle_time_ms, error_code, producer_id, producer_epoch), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_ih(self.throttle_time_ms, self.error_code)
         if version >= 5:
-            out += _pack_qh(self.producer_id, self.producer_epoch)
+            out += _pack_ihqh(self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch)
+        else:
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
         if version >= 3:
             out.append(0)

@@ -13,19 +13,14 @@ from uuid import UUID
 
 from fencepost.types import Buffer
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
     read_compact_nullable_record_pieces,
     read_compact_nullable_string,
     read_compact_string,
-    read_integers,
-    read_nullable_array,
     read_nullable_record_pieces,
     read_string,
     read_tag,
@@ -33,32 +28,47 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
+    read_integers,
+    read_nullable_array,
+)
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
-    write_compact_integers,
-    write_compact_nullable_array,
     write_compact_nullable_record_pieces,
     write_compact_nullable_string,
     write_compact_string,
-    write_integers,
-    write_nullable_array,
     write_nullable_record_pieces,
     write_string,
     write_tags,
 )
+from fencepost.wire.writing_arrays import (
+    write_array,
+    write_compact_array,
+    write_compact_integers,
+    write_compact_nullable_array,
+    write_integers,
+    write_nullable_array,
+)
 
-_read_hi = Struct(">hi").unpack_from
-_pack_hi = Struct(">hi").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ihi = Struct(">ihi").unpack_from
+_pack_ihi = Struct(">ihi").pack
 _read_ihqq = Struct(">ihqq").unpack_from
 _pack_ihqq = Struct(">ihqq").pack
+_read_ihqqq = Struct(">ihqqq").unpack_from
+_pack_ihqqq = Struct(">ihqqq").pack
 _read_ii = Struct(">ii").unpack_from
 _pack_ii = Struct(">ii").pack
 _read_iiib = Struct(">iiib").unpack_from
 _pack_iiib = Struct(">iiib").pack
+_read_iiibii = Struct(">iiibii").unpack_from
+_pack_iiibii = Struct(">iiibii").pack
+_read_iiqiqi = Struct(">iiqiqi").unpack_from
+_pack_iiqiqi = Struct(">iiqiqi").pack
 _read_iq = Struct(">iq").unpack_from
 _pack_iq = Struct(">iq").pack
 _read_q = Struct(">q").unpack_from
@@ -99,24 +109,27 @@ class FetchPartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FetchPartition, int]":
-        partition = _read_i(data, at)[0]
-        at += 4
-        current_leader_epoch: int = -1
-        if version >= 9:
-            current_leader_epoch = _read_i(data, at)[0]
-            at += 4
-        fetch_offset = _read_q(data, at)[0]
-        at += 8
-        last_fetched_epoch: int = -1
         if version >= 12:
-            last_fetched_epoch = _read_i(data, at)[0]
+            partition, current_leader_epoch, fetch_offset, last_fetched_epoch, log_start_offset, partition_max_bytes = (
+                _read_iiqiqi(data, at)
+            )
+            at += 32
+        else:
+            partition = _read_i(data, at)[0]
             at += 4
-        log_start_offset: int = -1
-        if version >= 5:
-            log_start_offset = _read_q(data, at)[0]
+            current_leader_epoch = -1
+            if version >= 9:
+                current_leader_epoch = _read_i(data, at)[0]
+                at += 4
+            fetch_offset = _read_q(data, at)[0]
             at += 8
-        partition_max_bytes = _read_i(data, at)[0]
-        at += 4
+            last_fetched_epoch = -1
+            log_start_offset = -1
+            if version >= 5:
+                log_start_offset = _read_q(data, at)[0]
+                at += 8
+            partition_max_bytes = _read_i(data, at)[0]
+            at += 4
         replica_directory_id: UUID = ZERO_UUID
         high_watermark: int = 9223372036854775807
         if version >= 12:
@@ -146,15 +159,23 @@ class FetchPartition:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.partition)
-        if version >= 9:
-            out += _pack_i(self.current_leader_epoch)
-        out += _pack_q(self.fetch_offset)
         if version >= 12:
-            out += _pack_i(self.last_fetched_epoch)
-        if version >= 5:
-            out += _pack_q(self.log_start_offset)
-        out += _pack_i(self.partition_max_bytes)
+            out += _pack_iiqiqi(
+                self.partition,
+                self.current_leader_epoch,
+                self.fetch_offset,
+                self.last_fetched_epoch,
+                self.log_start_offset,
+                self.partition_max_bytes,
+            )
+        else:
+            out += _pack_i(self.partition)
+            if version >= 9:
+                out += _pack_i(self.current_leader_epoch)
+            out += _pack_q(self.fetch_offset)
+            if version >= 5:
+                out += _pack_q(self.log_start_offset)
+            out += _pack_i(self.partition_max_bytes)
         if version >= 12:
             tags: list[tuple[int, Output]] = []
             if version >= 17 and self.replica_directory_id != ZERO_UUID:
@@ -165,7 +186,10 @@ class FetchPartition:
                 value = Output()
                 value += _pack_q(self.high_watermark)
                 tags.append((1, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)
 
 
 @dataclass(slots=True)
@@ -252,13 +276,14 @@ class FetchRequest(Message):
         if version <= 14:
             replica_id = _read_i(data, at)[0]
             at += 4
-        max_wait_ms, min_bytes, max_bytes, isolation_level = _read_iiib(data, at)
-        at += 13
-        session_id: int = 0
-        session_epoch: int = -1
         if version >= 7:
-            session_id, session_epoch = _read_ii(data, at)
-            at += 8
+            max_wait_ms, min_bytes, max_bytes, isolation_level, session_id, session_epoch = _read_iiibii(data, at)
+            at += 21
+        else:
+            max_wait_ms, min_bytes, max_bytes, isolation_level = _read_iiib(data, at)
+            at += 13
+            session_id = 0
+            session_epoch = -1
         topics, at = (read_compact_array if version >= 12 else read_array)(data, at, version, FetchTopic.read, 3)
         forgotten_topics_data: list[ForgottenTopic] = []
         if version >= 7:
@@ -302,9 +327,17 @@ class FetchRequest(Message):
     def write(self, out: Output, version: int) -> None:
         if version <= 14:
             out += _pack_i(self.replica_id)
-        out += _pack_iiib(self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level)
         if version >= 7:
-            out += _pack_ii(self.session_id, self.session_epoch)
+            out += _pack_iiibii(
+                self.max_wait_ms,
+                self.min_bytes,
+                self.max_bytes,
+                self.isolation_level,
+                self.session_id,
+                self.session_epoch,
+            )
+        else:
+            out += _pack_iiib(self.max_wait_ms, self.min_bytes, self.max_bytes, self.isolation_level)
         (write_compact_array if version >= 12 else write_array)(out, self.topics, version)
         if version >= 7:
             (write_compact_array if version >= 12 else write_array)(out, self.forgotten_topics_data, version)
@@ -320,7 +353,10 @@ class FetchRequest(Message):
                 value = Output()
                 self.replica_state.write(value, version)
                 tags.append((1, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)
 
 
 @dataclass(slots=True)
@@ -409,12 +445,13 @@ class PartitionData:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[PartitionData, int]":
-        partition_index, error_code, high_watermark, last_stable_offset = _read_ihqq(data, at)
-        at += 22
-        log_start_offset: int = -1
         if version >= 5:
-            log_start_offset = _read_q(data, at)[0]
-            at += 8
+            partition_index, error_code, high_watermark, last_stable_offset, log_start_offset = _read_ihqqq(data, at)
+            at += 30
+        else:
+            partition_index, error_code, high_watermark, last_stable_offset = _read_ihqq(data, at)
+            at += 22
+            log_start_offset = -1
         aborted_transactions, at = (read_compact_nullable_array if version >= 12 else read_nullable_array)(
             data, at, version, AbortedTransaction.read, 16
         )
@@ -457,9 +494,16 @@ class PartitionData:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_ihqq(self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset)
         if version >= 5:
-            out += _pack_q(self.log_start_offset)
+            out += _pack_ihqqq(
+                self.partition_index,
+                self.error_code,
+                self.high_watermark,
+                self.last_stable_offset,
+                self.log_start_offset,
+            )
+        else:
+            out += _pack_ihqq(self.partition_index, self.error_code, self.high_watermark, self.last_stable_offset)
         (write_compact_nullable_array if version >= 12 else write_nullable_array)(
             out, self.aborted_transactions, version
         )
@@ -480,7 +524,10 @@ class PartitionData:
                 value = Output()
                 self.snapshot_id.write(value, version)
                 tags.append((2, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)
 
 
 @dataclass(slots=True)
@@ -553,13 +600,14 @@ class FetchResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FetchResponse, int]":
-        throttle_time_ms = _read_i(data, at)[0]
-        at += 4
-        error_code: int = 0
-        session_id: int = 0
         if version >= 7:
-            error_code, session_id = _read_hi(data, at)
-            at += 6
+            throttle_time_ms, error_code, session_id = _read_ihi(data, at)
+            at += 10
+        else:
+            throttle_time_ms = _read_i(data, at)[0]
+            at += 4
+            error_code = 0
+            session_id = 0
         responses, at = (read_compact_array if version >= 12 else read_array)(
             data, at, version, FetchableTopicResponse.read, 3
         )
@@ -579,9 +627,10 @@ class FetchResponse(Message):
         return FetchResponse(throttle_time_ms, error_code, session_id, responses, node_endpoints), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.throttle_time_ms)
         if version >= 7:
-            out += _pack_hi(self.error_code, self.session_id)
+            out += _pack_ihi(self.throttle_time_ms, self.error_code, self.session_id)
+        else:
+            out += _pack_i(self.throttle_time_ms)
         (write_compact_array if version >= 12 else write_array)(out, self.responses, version)
         if version >= 12:
             tags: list[tuple[int, Output]] = []
@@ -589,4 +638,7 @@ class FetchResponse(Message):
                 value = Output()
                 write_compact_array(value, self.node_endpoints, version)
                 tags.append((0, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)

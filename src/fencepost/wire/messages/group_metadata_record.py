@@ -10,11 +10,10 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import VersionedRecord
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
     read_bytes,
-    read_compact_array,
     read_compact_bytes,
     read_compact_nullable_string,
     read_compact_string,
@@ -22,20 +21,21 @@ from fencepost.wire.reading import (
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
     write_bytes,
-    write_compact_array,
     write_compact_bytes,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ii = Struct(">ii").unpack_from
+_pack_ii = Struct(">ii").pack
 _read_q = Struct(">q").unpack_from
 _pack_q = Struct(">q").pack
 
@@ -75,12 +75,13 @@ class MemberMetadata:
             group_instance_id, at = (read_compact_nullable_string if version >= 4 else read_nullable_string)(data, at)
         client_id, at = (read_compact_string if version >= 4 else read_string)(data, at)
         client_host, at = (read_compact_string if version >= 4 else read_string)(data, at)
-        rebalance_timeout: int = -1
         if version >= 1:
-            rebalance_timeout = _read_i(data, at)[0]
+            rebalance_timeout, session_timeout = _read_ii(data, at)
+            at += 8
+        else:
+            rebalance_timeout = -1
+            session_timeout = _read_i(data, at)[0]
             at += 4
-        session_timeout = _read_i(data, at)[0]
-        at += 4
         subscription, at = (read_compact_bytes if version >= 4 else read_bytes)(data, at)
         assignment, at = (read_compact_bytes if version >= 4 else read_bytes)(data, at)
         if version >= 4:
@@ -103,8 +104,9 @@ class MemberMetadata:
         (write_compact_string if version >= 4 else write_string)(out, self.client_id)
         (write_compact_string if version >= 4 else write_string)(out, self.client_host)
         if version >= 1:
-            out += _pack_i(self.rebalance_timeout)
-        out += _pack_i(self.session_timeout)
+            out += _pack_ii(self.rebalance_timeout, self.session_timeout)
+        else:
+            out += _pack_i(self.session_timeout)
         (write_compact_bytes if version >= 4 else write_bytes)(out, self.subscription)
         (write_compact_bytes if version >= 4 else write_bytes)(out, self.assignment)
         if version >= 4:

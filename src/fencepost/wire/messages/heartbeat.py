@@ -8,6 +8,7 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
     read_compact_nullable_string,
@@ -17,7 +18,6 @@ from fencepost.wire.reading import (
     skip_tags,
 )
 from fencepost.wire.writing import (
-    Output,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
@@ -28,6 +28,8 @@ _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ih = Struct(">ih").unpack_from
+_pack_ih = Struct(">ih").pack
 
 
 @dataclass(slots=True)
@@ -73,19 +75,21 @@ class HeartbeatResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[HeartbeatResponse, int]":
-        throttle_time_ms: int = 0
         if version >= 1:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-        error_code = _read_h(data, at)[0]
-        at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = 0
+            error_code = _read_h(data, at)[0]
+            at += 2
         if version >= 4:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return HeartbeatResponse(throttle_time_ms, error_code), at
 
     def write(self, out: Output, version: int) -> None:
         if version >= 1:
-            out += _pack_i(self.throttle_time_ms)
-        out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_h(self.error_code)
         if version >= 4:
             out.append(0)

@@ -8,15 +8,18 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import Data, read_compact_nullable_string, read_nullable_string, skip_tags
-from fencepost.wire.writing import Output, write_compact_nullable_string, write_nullable_string
+from fencepost.wire.writing import write_compact_nullable_string, write_nullable_string
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ihqh = Struct(">ihqh").unpack_from
 _pack_ihqh = Struct(">ihqh").pack
-_read_oo = Struct(">??").unpack_from
-_pack_oo = Struct(">??").pack
+_read_ihqhqh = Struct(">ihqhqh").unpack_from
+_pack_ihqhqh = Struct(">ihqhqh").pack
+_read_iqhoo = Struct(">iqh??").unpack_from
+_pack_iqhoo = Struct(">iqh??").pack
 _read_qh = Struct(">qh").unpack_from
 _pack_qh = Struct(">qh").pack
 
@@ -36,18 +39,19 @@ class InitProducerIdRequest(Message):
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[InitProducerIdRequest, int]":
         transactional_id, at = (read_compact_nullable_string if version >= 2 else read_nullable_string)(data, at)
-        transaction_timeout_ms = _read_i(data, at)[0]
-        at += 4
-        producer_id: int = -1
-        producer_epoch: int = -1
-        if version >= 3:
-            producer_id, producer_epoch = _read_qh(data, at)
-            at += 10
-        enable2_pc: bool = False
-        keep_prepared_txn: bool = False
         if version >= 6:
-            enable2_pc, keep_prepared_txn = _read_oo(data, at)
-            at += 2
+            transaction_timeout_ms, producer_id, producer_epoch, enable2_pc, keep_prepared_txn = _read_iqhoo(data, at)
+            at += 16
+        else:
+            transaction_timeout_ms = _read_i(data, at)[0]
+            at += 4
+            producer_id = -1
+            producer_epoch = -1
+            if version >= 3:
+                producer_id, producer_epoch = _read_qh(data, at)
+                at += 10
+            enable2_pc = False
+            keep_prepared_txn = False
         if version >= 2:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return InitProducerIdRequest(
@@ -56,11 +60,18 @@ class InitProducerIdRequest(Message):
 
     def write(self, out: Output, version: int) -> None:
         (write_compact_nullable_string if version >= 2 else write_nullable_string)(out, self.transactional_id)
-        out += _pack_i(self.transaction_timeout_ms)
-        if version >= 3:
-            out += _pack_qh(self.producer_id, self.producer_epoch)
         if version >= 6:
-            out += _pack_oo(self.enable2_pc, self.keep_prepared_txn)
+            out += _pack_iqhoo(
+                self.transaction_timeout_ms,
+                self.producer_id,
+                self.producer_epoch,
+                self.enable2_pc,
+                self.keep_prepared_txn,
+            )
+        else:
+            out += _pack_i(self.transaction_timeout_ms)
+            if version >= 3:
+                out += _pack_qh(self.producer_id, self.producer_epoch)
         if version >= 2:
             out.append(0)
 
@@ -79,13 +90,21 @@ class InitProducerIdResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[InitProducerIdResponse, int]":
-        throttle_time_ms, error_code, producer_id, producer_epoch = _read_ihqh(data, at)
-        at += 16
-        ongoing_txn_producer_id: int = -1
-        ongoing_txn_producer_epoch: int = -1
         if version >= 6:
-            ongoing_txn_producer_id, ongoing_txn_producer_epoch = _read_qh(data, at)
-            at += 10
+            (
+                throttle_time_ms,
+                error_code,
+                producer_id,
+                producer_epoch,
+                ongoing_txn_producer_id,
+                ongoing_txn_producer_epoch,
+            ) = _read_ihqhqh(data, at)
+            at += 26
+        else:
+            throttle_time_ms, error_code, producer_id, producer_epoch = _read_ihqh(data, at)
+            at += 16
+            ongoing_txn_producer_id = -1
+            ongoing_txn_producer_epoch = -1
         if version >= 2:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return InitProducerIdResponse(
@@ -98,8 +117,16 @@ class InitProducerIdResponse(Message):
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_ihqh(self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch)
         if version >= 6:
-            out += _pack_qh(self.ongoing_txn_producer_id, self.ongoing_txn_producer_epoch)
+            out += _pack_ihqhqh(
+                self.throttle_time_ms,
+                self.error_code,
+                self.producer_id,
+                self.producer_epoch,
+                self.ongoing_txn_producer_id,
+                self.ongoing_txn_producer_epoch,
+            )
+        else:
+            out += _pack_ihqh(self.throttle_time_ms, self.error_code, self.producer_id, self.producer_epoch)
         if version >= 2:
             out.append(0)

@@ -8,11 +8,10 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
     read_bytes,
-    read_compact_array,
     read_compact_bytes,
     read_compact_nullable_string,
     read_compact_string,
@@ -20,22 +19,25 @@ from fencepost.wire.reading import (
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
     write_bytes,
-    write_compact_array,
     write_compact_bytes,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_hi = Struct(">hi").unpack_from
 _pack_hi = Struct(">hi").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ihi = Struct(">ihi").unpack_from
+_pack_ihi = Struct(">ihi").pack
+_read_ii = Struct(">ii").unpack_from
+_pack_ii = Struct(">ii").pack
 _read_o = Struct(">?").unpack_from
 _pack_o = Struct(">?").pack
 
@@ -77,12 +79,13 @@ class JoinGroupRequest(Message):
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[JoinGroupRequest, int]":
         group_id, at = (read_compact_string if version >= 6 else read_string)(data, at)
-        session_timeout_ms = _read_i(data, at)[0]
-        at += 4
-        rebalance_timeout_ms: int = -1
         if version >= 1:
-            rebalance_timeout_ms = _read_i(data, at)[0]
+            session_timeout_ms, rebalance_timeout_ms = _read_ii(data, at)
+            at += 8
+        else:
+            session_timeout_ms = _read_i(data, at)[0]
             at += 4
+            rebalance_timeout_ms = -1
         member_id, at = (read_compact_string if version >= 6 else read_string)(data, at)
         group_instance_id: str | None = None
         if version >= 5:
@@ -109,9 +112,10 @@ class JoinGroupRequest(Message):
 
     def write(self, out: Output, version: int) -> None:
         (write_compact_string if version >= 6 else write_string)(out, self.group_id)
-        out += _pack_i(self.session_timeout_ms)
         if version >= 1:
-            out += _pack_i(self.rebalance_timeout_ms)
+            out += _pack_ii(self.session_timeout_ms, self.rebalance_timeout_ms)
+        else:
+            out += _pack_i(self.session_timeout_ms)
         (write_compact_string if version >= 6 else write_string)(out, self.member_id)
         if version >= 5:
             (write_compact_nullable_string if version >= 6 else write_nullable_string)(out, self.group_instance_id)
@@ -166,12 +170,13 @@ class JoinGroupResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[JoinGroupResponse, int]":
-        throttle_time_ms: int = 0
         if version >= 2:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-        error_code, generation_id = _read_hi(data, at)
-        at += 6
+            throttle_time_ms, error_code, generation_id = _read_ihi(data, at)
+            at += 10
+        else:
+            throttle_time_ms = 0
+            error_code, generation_id = _read_hi(data, at)
+            at += 6
         protocol_type: str | None = None
         if version >= 7:
             protocol_type, at = read_compact_nullable_string(data, at)
@@ -203,8 +208,9 @@ class JoinGroupResponse(Message):
 
     def write(self, out: Output, version: int) -> None:
         if version >= 2:
-            out += _pack_i(self.throttle_time_ms)
-        out += _pack_hi(self.error_code, self.generation_id)
+            out += _pack_ihi(self.throttle_time_ms, self.error_code, self.generation_id)
+        else:
+            out += _pack_hi(self.error_code, self.generation_id)
         if version >= 7:
             write_compact_nullable_string(out, self.protocol_type)
         (write_compact_nullable_string if version >= 7 else write_compact_string if version >= 6 else write_string)(

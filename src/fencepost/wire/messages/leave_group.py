@@ -8,30 +8,28 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
-    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
-_read_i = Struct(">i").unpack_from
-_pack_i = Struct(">i").pack
+_read_ih = Struct(">ih").unpack_from
+_pack_ih = Struct(">ih").pack
 
 
 @dataclass(slots=True)
@@ -129,12 +127,13 @@ class LeaveGroupResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[LeaveGroupResponse, int]":
-        throttle_time_ms: int = 0
         if version >= 1:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-        error_code = _read_h(data, at)[0]
-        at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = 0
+            error_code = _read_h(data, at)[0]
+            at += 2
         members: list[MemberResponse] = []
         if version >= 3:
             members, at = (read_compact_array if version >= 4 else read_array)(
@@ -146,8 +145,9 @@ class LeaveGroupResponse(Message):
 
     def write(self, out: Output, version: int) -> None:
         if version >= 1:
-            out += _pack_i(self.throttle_time_ms)
-        out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_h(self.error_code)
         if version >= 3:
             (write_compact_array if version >= 4 else write_array)(out, self.members, version)
         if version >= 4:

@@ -8,28 +8,16 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    read_array,
-    read_compact_array,
-    read_compact_string,
-    read_compact_strings,
-    read_string,
-    skip_tags,
-)
-from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
-    write_compact_string,
-    write_compact_strings,
-    write_string,
-)
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
+from fencepost.wire.reading_arrays import read_array, read_compact_array, read_compact_strings
+from fencepost.wire.writing import write_compact_string, write_string
+from fencepost.wire.writing_arrays import write_array, write_compact_array, write_compact_strings
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
-_read_i = Struct(">i").unpack_from
-_pack_i = Struct(">i").pack
+_read_ih = Struct(">ih").unpack_from
+_pack_ih = Struct(">ih").pack
 
 
 @dataclass(slots=True)
@@ -104,12 +92,13 @@ class ListGroupsResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ListGroupsResponse, int]":
-        throttle_time_ms: int = 0
         if version >= 1:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-        error_code = _read_h(data, at)[0]
-        at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = 0
+            error_code = _read_h(data, at)[0]
+            at += 2
         groups, at = (read_compact_array if version >= 3 else read_array)(data, at, version, ListedGroup.read, 3)
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
@@ -117,8 +106,9 @@ class ListGroupsResponse(Message):
 
     def write(self, out: Output, version: int) -> None:
         if version >= 1:
-            out += _pack_i(self.throttle_time_ms)
-        out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_h(self.error_code)
         (write_compact_array if version >= 3 else write_array)(out, self.groups, version)
         if version >= 3:
             out.append(0)

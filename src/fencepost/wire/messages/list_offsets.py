@@ -8,15 +8,22 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import Data, read_array, read_compact_array, read_compact_string, read_string, skip_tags
-from fencepost.wire.writing import Output, write_array, write_compact_array, write_compact_string, write_string
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
+from fencepost.wire.reading_arrays import read_array, read_compact_array
+from fencepost.wire.writing import write_compact_string, write_string
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
-_read_b = Struct(">b").unpack_from
-_pack_b = Struct(">b").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ib = Struct(">ib").unpack_from
+_pack_ib = Struct(">ib").pack
 _read_ihqq = Struct(">ihqq").unpack_from
 _pack_ihqq = Struct(">ihqq").pack
+_read_ihqqi = Struct(">ihqqi").unpack_from
+_pack_ihqqi = Struct(">ihqqi").pack
+_read_iiq = Struct(">iiq").unpack_from
+_pack_iiq = Struct(">iiq").pack
 _read_q = Struct(">q").unpack_from
 _pack_q = Struct(">q").pack
 
@@ -29,23 +36,25 @@ class ListOffsetsPartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ListOffsetsPartition, int]":
-        partition_index = _read_i(data, at)[0]
-        at += 4
-        current_leader_epoch: int = -1
         if version >= 4:
-            current_leader_epoch = _read_i(data, at)[0]
+            partition_index, current_leader_epoch, timestamp = _read_iiq(data, at)
+            at += 16
+        else:
+            partition_index = _read_i(data, at)[0]
             at += 4
-        timestamp = _read_q(data, at)[0]
-        at += 8
+            current_leader_epoch = -1
+            timestamp = _read_q(data, at)[0]
+            at += 8
         if version >= 6:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return ListOffsetsPartition(partition_index, current_leader_epoch, timestamp), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.partition_index)
         if version >= 4:
-            out += _pack_i(self.current_leader_epoch)
-        out += _pack_q(self.timestamp)
+            out += _pack_iiq(self.partition_index, self.current_leader_epoch, self.timestamp)
+        else:
+            out += _pack_i(self.partition_index)
+            out += _pack_q(self.timestamp)
         if version >= 6:
             out.append(0)
 
@@ -84,12 +93,13 @@ class ListOffsetsRequest(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ListOffsetsRequest, int]":
-        replica_id = _read_i(data, at)[0]
-        at += 4
-        isolation_level: int = 0
         if version >= 2:
-            isolation_level = _read_b(data, at)[0]
-            at += 1
+            replica_id, isolation_level = _read_ib(data, at)
+            at += 5
+        else:
+            replica_id = _read_i(data, at)[0]
+            at += 4
+            isolation_level = 0
         topics, at = (read_compact_array if version >= 6 else read_array)(data, at, version, ListOffsetsTopic.read, 3)
         timeout_ms: int = 0
         if version >= 10:
@@ -100,9 +110,10 @@ class ListOffsetsRequest(Message):
         return ListOffsetsRequest(replica_id, isolation_level, topics, timeout_ms), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_i(self.replica_id)
         if version >= 2:
-            out += _pack_b(self.isolation_level)
+            out += _pack_ib(self.replica_id, self.isolation_level)
+        else:
+            out += _pack_i(self.replica_id)
         (write_compact_array if version >= 6 else write_array)(out, self.topics, version)
         if version >= 10:
             out += _pack_i(self.timeout_ms)
@@ -120,20 +131,22 @@ class ListOffsetsPartitionResponse:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ListOffsetsPartitionResponse, int]":
-        partition_index, error_code, timestamp, offset = _read_ihqq(data, at)
-        at += 22
-        leader_epoch: int = -1
         if version >= 4:
-            leader_epoch = _read_i(data, at)[0]
-            at += 4
+            partition_index, error_code, timestamp, offset, leader_epoch = _read_ihqqi(data, at)
+            at += 26
+        else:
+            partition_index, error_code, timestamp, offset = _read_ihqq(data, at)
+            at += 22
+            leader_epoch = -1
         if version >= 6:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return ListOffsetsPartitionResponse(partition_index, error_code, timestamp, offset, leader_epoch), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_ihqq(self.partition_index, self.error_code, self.timestamp, self.offset)
         if version >= 4:
-            out += _pack_i(self.leader_epoch)
+            out += _pack_ihqqi(self.partition_index, self.error_code, self.timestamp, self.offset, self.leader_epoch)
+        else:
+            out += _pack_ihqq(self.partition_index, self.error_code, self.timestamp, self.offset)
         if version >= 6:
             out.append(0)
 

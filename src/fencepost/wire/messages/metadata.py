@@ -9,40 +9,46 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
     read_compact_nullable_string,
     read_compact_string,
-    read_integers,
-    read_nullable_array,
     read_nullable_string,
     read_string,
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
+    read_integers,
+    read_nullable_array,
+)
 from fencepost.wire.writing import (
-    Output,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_nullable_string,
+    write_string,
+)
+from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
-    write_compact_nullable_string,
-    write_compact_string,
     write_integers,
     write_nullable_array,
-    write_nullable_string,
-    write_string,
 )
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
 _read_hii = Struct(">hii").unpack_from
 _pack_hii = Struct(">hii").pack
+_read_hiii = Struct(">hiii").unpack_from
+_pack_hiii = Struct(">hiii").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_o = Struct(">?").unpack_from
@@ -169,12 +175,13 @@ class MetadataResponsePartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[MetadataResponsePartition, int]":
-        error_code, partition_index, leader_id = _read_hii(data, at)
-        at += 10
-        leader_epoch: int = -1
         if version >= 7:
-            leader_epoch = _read_i(data, at)[0]
-            at += 4
+            error_code, partition_index, leader_id, leader_epoch = _read_hiii(data, at)
+            at += 14
+        else:
+            error_code, partition_index, leader_id = _read_hii(data, at)
+            at += 10
+            leader_epoch = -1
         replica_nodes, at = (read_compact_integers if version >= 9 else read_integers)(data, at, "i", 4)
         isr_nodes, at = (read_compact_integers if version >= 9 else read_integers)(data, at, "i", 4)
         offline_replicas: list[int] = []
@@ -187,9 +194,10 @@ class MetadataResponsePartition:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_hii(self.error_code, self.partition_index, self.leader_id)
         if version >= 7:
-            out += _pack_i(self.leader_epoch)
+            out += _pack_hiii(self.error_code, self.partition_index, self.leader_id, self.leader_epoch)
+        else:
+            out += _pack_hii(self.error_code, self.partition_index, self.leader_id)
         (write_compact_integers if version >= 9 else write_integers)(out, self.replica_nodes, "i")
         (write_compact_integers if version >= 9 else write_integers)(out, self.isr_nodes, "i")
         if version >= 5:

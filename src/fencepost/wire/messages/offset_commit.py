@@ -9,11 +9,10 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
-    read_array,
-    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
@@ -21,15 +20,14 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
@@ -37,6 +35,8 @@ _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
 _read_iq = Struct(">iq").unpack_from
 _pack_iq = Struct(">iq").pack
+_read_iqi = Struct(">iqi").unpack_from
+_pack_iqi = Struct(">iqi").pack
 _read_q = Struct(">q").unpack_from
 _pack_q = Struct(">q").pack
 
@@ -50,12 +50,13 @@ class OffsetCommitRequestPartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[OffsetCommitRequestPartition, int]":
-        partition_index, committed_offset = _read_iq(data, at)
-        at += 12
-        committed_leader_epoch: int = -1
         if version >= 6:
-            committed_leader_epoch = _read_i(data, at)[0]
-            at += 4
+            partition_index, committed_offset, committed_leader_epoch = _read_iqi(data, at)
+            at += 16
+        else:
+            partition_index, committed_offset = _read_iq(data, at)
+            at += 12
+            committed_leader_epoch = -1
         committed_metadata, at = (read_compact_nullable_string if version >= 8 else read_nullable_string)(data, at)
         if version >= 8:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
@@ -64,9 +65,10 @@ class OffsetCommitRequestPartition:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_iq(self.partition_index, self.committed_offset)
         if version >= 6:
-            out += _pack_i(self.committed_leader_epoch)
+            out += _pack_iqi(self.partition_index, self.committed_offset, self.committed_leader_epoch)
+        else:
+            out += _pack_iq(self.partition_index, self.committed_offset)
         (write_compact_nullable_string if version >= 8 else write_nullable_string)(out, self.committed_metadata)
         if version >= 8:
             out.append(0)

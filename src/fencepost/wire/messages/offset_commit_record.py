@@ -11,6 +11,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import VersionedRecord
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
@@ -21,12 +22,14 @@ from fencepost.wire.reading import (
     read_tag_count,
     read_uuid,
 )
-from fencepost.wire.writing import Output, write_compact_string, write_string, write_tags
+from fencepost.wire.writing import write_compact_string, write_string, write_tags
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_q = Struct(">q").unpack_from
 _pack_q = Struct(">q").pack
+_read_qi = Struct(">qi").unpack_from
+_pack_qi = Struct(">qi").pack
 
 
 @dataclass(slots=True)
@@ -66,12 +69,13 @@ class OffsetCommitValue(VersionedRecord):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[OffsetCommitValue, int]":
-        offset = _read_q(data, at)[0]
-        at += 8
-        leader_epoch: int = -1
         if version >= 3:
-            leader_epoch = _read_i(data, at)[0]
-            at += 4
+            offset, leader_epoch = _read_qi(data, at)
+            at += 12
+        else:
+            offset = _read_q(data, at)[0]
+            at += 8
+            leader_epoch = -1
         metadata, at = (read_compact_string if version >= 4 else read_string)(data, at)
         commit_timestamp = _read_q(data, at)[0]
         at += 8
@@ -95,9 +99,10 @@ class OffsetCommitValue(VersionedRecord):
         return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp, expire_timestamp, topic_id), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_q(self.offset)
         if version >= 3:
-            out += _pack_i(self.leader_epoch)
+            out += _pack_qi(self.offset, self.leader_epoch)
+        else:
+            out += _pack_q(self.offset)
         (write_compact_string if version >= 4 else write_string)(out, self.metadata)
         out += _pack_q(self.commit_timestamp)
         if version == 1:
@@ -108,4 +113,7 @@ class OffsetCommitValue(VersionedRecord):
                 value = Output()
                 value += self.topic_id.bytes
                 tags.append((0, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)

@@ -10,8 +10,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import Data, read_array, read_string
-from fencepost.wire.writing import Output, write_array, write_string
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_string
+from fencepost.wire.reading_arrays import read_array
+from fencepost.wire.writing import write_string
+from fencepost.wire.writing_arrays import write_array
 
 _read_hi = Struct(">hi").unpack_from
 _pack_hi = Struct(">hi").pack

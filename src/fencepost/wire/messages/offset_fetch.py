@@ -11,34 +11,38 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
     read_compact_nullable_string,
     read_compact_string,
-    read_integers,
-    read_nullable_array,
     read_nullable_string,
     read_string,
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import (
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
+    read_integers,
+    read_nullable_array,
+)
 from fencepost.wire.writing import (
-    Output,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_nullable_string,
+    write_string,
+)
+from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
-    write_compact_nullable_string,
-    write_compact_string,
     write_integers,
     write_nullable_array,
-    write_nullable_string,
-    write_string,
 )
 
 _read_h = Struct(">h").unpack_from
@@ -263,12 +267,13 @@ class OffsetFetchResponsePartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[OffsetFetchResponsePartition, int]":
-        partition_index, committed_offset = _read_iq(data, at)
-        at += 12
-        committed_leader_epoch: int = -1
         if version >= 5:
-            committed_leader_epoch = _read_i(data, at)[0]
-            at += 4
+            partition_index, committed_offset, committed_leader_epoch = _read_iqi(data, at)
+            at += 16
+        else:
+            partition_index, committed_offset = _read_iq(data, at)
+            at += 12
+            committed_leader_epoch = -1
         metadata, at = (read_compact_nullable_string if version >= 6 else read_nullable_string)(data, at)
         error_code = _read_h(data, at)[0]
         at += 2
@@ -279,9 +284,10 @@ class OffsetFetchResponsePartition:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_iq(self.partition_index, self.committed_offset)
         if version >= 5:
-            out += _pack_i(self.committed_leader_epoch)
+            out += _pack_iqi(self.partition_index, self.committed_offset, self.committed_leader_epoch)
+        else:
+            out += _pack_iq(self.partition_index, self.committed_offset)
         (write_compact_nullable_string if version >= 6 else write_nullable_string)(out, self.metadata)
         out += _pack_h(self.error_code)
         if version >= 6:

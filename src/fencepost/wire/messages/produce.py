@@ -12,12 +12,11 @@ from uuid import UUID
 
 from fencepost.types import Buffer
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
-    read_array,
-    read_compact_array,
     read_compact_nullable_records,
     read_compact_nullable_string,
     read_compact_string,
@@ -29,10 +28,8 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
     write_compact_nullable_records,
     write_compact_nullable_string,
     write_compact_string,
@@ -41,6 +38,7 @@ from fencepost.wire.writing import (
     write_string,
     write_tags,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_hi = Struct(">hi").unpack_from
 _pack_hi = Struct(">hi").pack
@@ -48,10 +46,10 @@ _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ihqq = Struct(">ihqq").unpack_from
 _pack_ihqq = Struct(">ihqq").pack
+_read_ihqqq = Struct(">ihqqq").unpack_from
+_pack_ihqqq = Struct(">ihqqq").pack
 _read_ii = Struct(">ii").unpack_from
 _pack_ii = Struct(">ii").pack
-_read_q = Struct(">q").unpack_from
-_pack_q = Struct(">q").pack
 
 
 @dataclass(slots=True)
@@ -189,12 +187,13 @@ class PartitionProduceResponse:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[PartitionProduceResponse, int]":
-        index, error_code, base_offset, log_append_time_ms = _read_ihqq(data, at)
-        at += 22
-        log_start_offset: int = -1
         if version >= 5:
-            log_start_offset = _read_q(data, at)[0]
-            at += 8
+            index, error_code, base_offset, log_append_time_ms, log_start_offset = _read_ihqqq(data, at)
+            at += 30
+        else:
+            index, error_code, base_offset, log_append_time_ms = _read_ihqq(data, at)
+            at += 22
+            log_start_offset = -1
         record_errors: list[BatchIndexAndErrorMessage] = []
         if version >= 8:
             record_errors, at = (read_compact_array if version >= 9 else read_array)(
@@ -228,9 +227,12 @@ class PartitionProduceResponse:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_ihqq(self.index, self.error_code, self.base_offset, self.log_append_time_ms)
         if version >= 5:
-            out += _pack_q(self.log_start_offset)
+            out += _pack_ihqqq(
+                self.index, self.error_code, self.base_offset, self.log_append_time_ms, self.log_start_offset
+            )
+        else:
+            out += _pack_ihqq(self.index, self.error_code, self.base_offset, self.log_append_time_ms)
         if version >= 8:
             (write_compact_array if version >= 9 else write_array)(out, self.record_errors, version)
         if version >= 8:
@@ -241,7 +243,10 @@ class PartitionProduceResponse:
                 value = Output()
                 self.current_leader.write(value, version)
                 tags.append((0, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)
 
 
 @dataclass(slots=True)
@@ -341,4 +346,7 @@ class ProduceResponse(Message):
                 value = Output()
                 write_compact_array(value, self.node_endpoints, version)
                 tags.append((0, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)

@@ -11,8 +11,9 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import ZERO_UUID, Data, read_compact_bytes, read_uuid, skip_tags
-from fencepost.wire.writing import Output, write_compact_bytes
+from fencepost.wire.writing import write_compact_bytes
 
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack

@@ -8,6 +8,7 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
     read_bytes,
@@ -17,7 +18,6 @@ from fencepost.wire.reading import (
     skip_tags,
 )
 from fencepost.wire.writing import (
-    Output,
     write_bytes,
     write_compact_bytes,
     write_compact_nullable_string,

@@ -10,8 +10,11 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import Data, read_string, read_strings
-from fencepost.wire.writing import Output, write_string, write_strings
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_string
+from fencepost.wire.reading_arrays import read_strings
+from fencepost.wire.writing import write_string
+from fencepost.wire.writing_arrays import write_strings
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

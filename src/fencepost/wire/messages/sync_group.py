@@ -8,11 +8,10 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
     read_bytes,
-    read_compact_array,
     read_compact_bytes,
     read_compact_nullable_string,
     read_compact_string,
@@ -20,22 +19,23 @@ from fencepost.wire.reading import (
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
     write_bytes,
-    write_compact_array,
     write_compact_bytes,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ih = Struct(">ih").unpack_from
+_pack_ih = Struct(">ih").pack
 
 
 @dataclass(slots=True)
@@ -123,12 +123,13 @@ class SyncGroupResponse(Message):
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[SyncGroupResponse, int]":
-        throttle_time_ms: int = 0
         if version >= 1:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-        error_code = _read_h(data, at)[0]
-        at += 2
+            throttle_time_ms, error_code = _read_ih(data, at)
+            at += 6
+        else:
+            throttle_time_ms = 0
+            error_code = _read_h(data, at)[0]
+            at += 2
         protocol_type: str | None = None
         if version >= 5:
             protocol_type, at = read_compact_nullable_string(data, at)
@@ -142,8 +143,9 @@ class SyncGroupResponse(Message):
 
     def write(self, out: Output, version: int) -> None:
         if version >= 1:
-            out += _pack_i(self.throttle_time_ms)
-        out += _pack_h(self.error_code)
+            out += _pack_ih(self.throttle_time_ms, self.error_code)
+        else:
+            out += _pack_h(self.error_code)
         if version >= 5:
             write_compact_nullable_string(out, self.protocol_type)
         if version >= 5:

@@ -10,28 +10,28 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import VersionedRecord
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
     check_tag_end,
-    read_compact_integers,
-    read_compact_nullable_array,
     read_compact_string,
-    read_integers,
-    read_nullable_array,
     read_string,
     read_tag,
     read_tag_count,
     skip_tags,
 )
-from fencepost.wire.writing import (
-    Output,
+from fencepost.wire.reading_arrays import (
+    read_compact_integers,
+    read_compact_nullable_array,
+    read_integers,
+    read_nullable_array,
+)
+from fencepost.wire.writing import write_compact_string, write_string, write_tags
+from fencepost.wire.writing_arrays import (
     write_compact_integers,
     write_compact_nullable_array,
-    write_compact_string,
     write_integers,
     write_nullable_array,
-    write_string,
-    write_tags,
 )
 
 _read_h = Struct(">h").unpack_from
@@ -180,4 +180,7 @@ class TransactionLogValue(VersionedRecord):
                 value = Output()
                 value += _pack_h(self.last_producer_epoch)
                 tags.append((10000, value))
-            write_tags(out, tags)
+            if tags:
+                write_tags(out, tags)
+            else:
+                out.append(0)

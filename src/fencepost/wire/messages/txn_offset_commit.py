@@ -8,25 +8,23 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
+from fencepost.wire.output import Output
 from fencepost.wire.reading import (
     Data,
-    read_array,
-    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
     read_string,
     skip_tags,
 )
+from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
-    Output,
-    write_array,
-    write_compact_array,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
+from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
@@ -34,8 +32,12 @@ _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
 _read_iq = Struct(">iq").unpack_from
 _pack_iq = Struct(">iq").pack
+_read_iqi = Struct(">iqi").unpack_from
+_pack_iqi = Struct(">iqi").pack
 _read_qh = Struct(">qh").unpack_from
 _pack_qh = Struct(">qh").pack
+_read_qhi = Struct(">qhi").unpack_from
+_pack_qhi = Struct(">qhi").pack
 
 
 @dataclass(slots=True)
@@ -47,12 +49,13 @@ class TxnOffsetCommitRequestPartition:
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[TxnOffsetCommitRequestPartition, int]":
-        partition_index, committed_offset = _read_iq(data, at)
-        at += 12
-        committed_leader_epoch: int = -1
         if version >= 2:
-            committed_leader_epoch = _read_i(data, at)[0]
-            at += 4
+            partition_index, committed_offset, committed_leader_epoch = _read_iqi(data, at)
+            at += 16
+        else:
+            partition_index, committed_offset = _read_iq(data, at)
+            at += 12
+            committed_leader_epoch = -1
         committed_metadata, at = (read_compact_nullable_string if version >= 3 else read_nullable_string)(data, at)
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
@@ -61,9 +64,10 @@ class TxnOffsetCommitRequestPartition:
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        out += _pack_iq(self.partition_index, self.committed_offset)
         if version >= 2:
-            out += _pack_i(self.committed_leader_epoch)
+            out += _pack_iqi(self.partition_index, self.committed_offset, self.committed_leader_epoch)
+        else:
+            out += _pack_iq(self.partition_index, self.committed_offset)
         (write_compact_nullable_string if version >= 3 else write_nullable_string)(out, self.committed_metadata)
         if version >= 3:
             out.append(0)
@@ -109,12 +113,13 @@ class TxnOffsetCommitRequest(Message):
     def read(data: Data, at: int, version: int) -> "tuple[TxnOffsetCommitRequest, int]":
         transactional_id, at = (read_compact_string if version >= 3 else read_string)(data, at)
         group_id, at = (read_compact_string if version >= 3 else read_string)(data, at)
-        producer_id, producer_epoch = _read_qh(data, at)
-        at += 10
-        generation_id: int = -1
         if version >= 3:
-            generation_id = _read_i(data, at)[0]
-            at += 4
+            producer_id, producer_epoch, generation_id = _read_qhi(data, at)
+            at += 14
+        else:
+            producer_id, producer_epoch = _read_qh(data, at)
+            at += 10
+            generation_id = -1
         member_id: str = ""
         if version >= 3:
             member_id, at = read_compact_string(data, at)
@@ -133,9 +138,10 @@ class TxnOffsetCommitRequest(Message):
     def write(self, out: Output, version: int) -> None:
         (write_compact_string if version >= 3 else write_string)(out, self.transactional_id)
         (write_compact_string if version >= 3 else write_string)(out, self.group_id)
-        out += _pack_qh(self.producer_id, self.producer_epoch)
         if version >= 3:
-            out += _pack_i(self.generation_id)
+            out += _pack_qhi(self.producer_id, self.producer_epoch, self.generation_id)
+        else:
+            out += _pack_qh(self.producer_id, self.producer_epoch)
         if version >= 3:
             write_compact_string(out, self.member_id)
         if version >= 3:

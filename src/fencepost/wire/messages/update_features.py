@@ -10,19 +10,16 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import (
-    Data,
-    read_compact_array,
-    read_compact_nullable_string,
-    read_compact_string,
-    skip_tags,
-)
-from fencepost.wire.writing import Output, write_compact_array, write_compact_nullable_string, write_compact_string
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_nullable_string, read_compact_string, skip_tags
+from fencepost.wire.reading_arrays import read_compact_array
+from fencepost.wire.writing import write_compact_nullable_string, write_compact_string
+from fencepost.wire.writing_arrays import write_compact_array
 
-_read_b = Struct(">b").unpack_from
-_pack_b = Struct(">b").pack
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
+_read_hb = Struct(">hb").unpack_from
+_pack_hb = Struct(">hb").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ih = Struct(">ih").unpack_from
@@ -41,12 +38,13 @@ class FeatureUpdateKey:
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FeatureUpdateKey, int]":
         feature, at = read_compact_string(data, at)
-        max_version_level = _read_h(data, at)[0]
-        at += 2
-        upgrade_type: int = 1
         if version >= 1:
-            upgrade_type = _read_b(data, at)[0]
-            at += 1
+            max_version_level, upgrade_type = _read_hb(data, at)
+            at += 3
+        else:
+            max_version_level = _read_h(data, at)[0]
+            at += 2
+            upgrade_type = 1
         allow_downgrade: bool = False
         if version == 0:
             allow_downgrade = _read_o(data, at)[0]
@@ -56,9 +54,10 @@ class FeatureUpdateKey:
 
     def write(self, out: Output, version: int) -> None:
         write_compact_string(out, self.feature)
-        out += _pack_h(self.max_version_level)
         if version >= 1:
-            out += _pack_b(self.upgrade_type)
+            out += _pack_hb(self.max_version_level, self.upgrade_type)
+        else:
+            out += _pack_h(self.max_version_level)
         if version == 0:
             out += _pack_o(self.allow_downgrade)
         out.append(0)

@@ -10,13 +10,16 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.wire.message import Message
-from fencepost.wire.reading import Data, read_compact_array, read_compact_integers, read_compact_string, skip_tags
-from fencepost.wire.writing import Output, write_compact_array, write_compact_integers, write_compact_string
+from fencepost.wire.output import Output
+from fencepost.wire.reading import Data, read_compact_string, skip_tags
+from fencepost.wire.reading_arrays import read_compact_array, read_compact_integers
+from fencepost.wire.writing import write_compact_string
+from fencepost.wire.writing_arrays import write_compact_array, write_compact_integers
 
-_read_b = Struct(">b").unpack_from
-_pack_b = Struct(">b").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
+_read_ib = Struct(">ib").unpack_from
+_pack_ib = Struct(">ib").pack
 _read_ih = Struct(">ih").unpack_from
 _pack_ih = Struct(">ih").pack
 _read_q = Struct(">q").unpack_from
@@ -57,12 +60,13 @@ class WritableTxnMarker:
         producer_id, producer_epoch, transaction_result = _read_qho(data, at)
         at += 11
         topics, at = read_compact_array(data, at, version, WritableTxnMarkerTopic.read, 3)
-        coordinator_epoch = _read_i(data, at)[0]
-        at += 4
-        transaction_version: int = 0
         if version >= 2:
-            transaction_version = _read_b(data, at)[0]
-            at += 1
+            coordinator_epoch, transaction_version = _read_ib(data, at)
+            at += 5
+        else:
+            coordinator_epoch = _read_i(data, at)[0]
+            at += 4
+            transaction_version = 0
         at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return WritableTxnMarker(
             producer_id, producer_epoch, transaction_result, topics, coordinator_epoch, transaction_version
@@ -71,9 +75,10 @@ class WritableTxnMarker:
     def write(self, out: Output, version: int) -> None:
         out += _pack_qho(self.producer_id, self.producer_epoch, self.transaction_result)
         write_compact_array(out, self.topics, version)
-        out += _pack_i(self.coordinator_epoch)
         if version >= 2:
-            out += _pack_b(self.transaction_version)
+            out += _pack_ib(self.coordinator_epoch, self.transaction_version)
+        else:
+            out += _pack_i(self.coordinator_epoch)
         out.append(0)
 
 
