@@ -212,9 +212,10 @@ def apply(catalogue: Catalogue, record: CatalogueRecord) -> None:
     _APPLY[record["kind"]](catalogue, record)
 
 
-def _apply_topic_created(catalogue: Catalogue, record: CatalogueRecord) -> None:
+def topic_of(catalogue: Catalogue, record: CatalogueRecord) -> Topic:
+    """The topic that a record of its creation makes."""
     first_ref, count = record["first_ref"], record["partitions"]
-    topic = Topic(
+    return Topic(
         name=record["name"],
         topic_id=UUID(record["topic_id"]),
         partition_refs=tuple(range(first_ref, first_ref + count)),
@@ -222,9 +223,13 @@ def _apply_topic_created(catalogue: Catalogue, record: CatalogueRecord) -> None:
         overrides=record["overrides"],
         settings=parse_settings(TopicSettings, record["overrides"], base=catalogue.defaults),
     )
+
+
+def _apply_topic_created(catalogue: Catalogue, record: CatalogueRecord) -> None:
+    topic = topic_of(catalogue, record)
     catalogue.topics[topic.name] = topic
     catalogue.names_by_id[topic.topic_id] = topic.name
-    catalogue.next_ref = max(catalogue.next_ref, first_ref + count)
+    catalogue.next_ref = max(catalogue.next_ref, record["first_ref"] + record["partitions"])
 
 
 def _apply_topic_deleted(catalogue: Catalogue, record: CatalogueRecord) -> None:

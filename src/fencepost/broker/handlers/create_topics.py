@@ -1,14 +1,14 @@
 """CreateTopics (19), versions 2 to 7. v5 answers with the topic's settings; v7 with its id.
 
 A replication factor above one is accepted and one copy is kept. Manual assignments only count partitions.
-`validate_only` decides and creates nothing.
+`validate_only` decides, describes and creates nothing.
 """
 
 from fencepost.broker.call import Call, Outcome
-from fencepost.broker.catalogue import CatalogueRecord, Topic
+from fencepost.broker.catalogue import CatalogueRecord, Topic, topic_of
 from fencepost.broker.core import BrokerCore
+from fencepost.broker.described_settings import describe_topic_settings
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.settings import TopicSettings, as_text, declarations
 from fencepost.wire.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfigs,
@@ -17,39 +17,36 @@ from fencepost.wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 
-TOPIC_SETTING = 1
-DEFAULT_SETTING = 5
-
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: CreateTopicsRequest = call.request
     names = [topic.name for topic in request.topics]
-    results = [_create(core, call, topic, is_twice=names.count(topic.name) > 1) for topic in request.topics]
+    once = {topic.name: topic for topic in request.topics}
+    results = [_create(core, call, topic, is_twice=names.count(name) > 1) for name, topic in once.items()]
     return core.reply(CreateTopicsResponse(topics=results))
 
 
 def _create(core: BrokerCore, call: Call, wanted: CreatableTopic, *, is_twice: bool) -> CreatableTopicResult:
     record = _decide(core, wanted, is_twice=is_twice)
     if isinstance(record, Refusal):
-        return CreatableTopicResult(
-            name=wanted.name, error_code=record.error_code, error_message=record.message, configs=None
-        )
+        return CreatableTopicResult(name=wanted.name, error_code=record.error_code, error_message=record.message)
     if call.request.validate_only:
-        return CreatableTopicResult(name=wanted.name, error_message=None)
-    topic = core.create_topic(record, now_ms=call.now.wall_ms)
+        topic = topic_of(core.state.catalogue, record)
+    else:
+        topic = core.create_topic(record, now_ms=call.now.wall_ms)
     return CreatableTopicResult(
         name=topic.name,
         topic_id=topic.topic_id,
         error_message=None,
         num_partitions=len(topic.partition_refs),
         replication_factor=topic.replication_factor,
-        configs=_describe_settings(topic),
+        configs=_describe_settings(core, topic),
     )
 
 
 def _decide(core: BrokerCore, wanted: CreatableTopic, *, is_twice: bool) -> CatalogueRecord | Refusal:
     if is_twice:
-        return Refusal(ErrorCode.INVALID_REQUEST, f"'{wanted.name}' stands in the request twice")
+        return Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
     partition_count, replication_factor = wanted.num_partitions, wanted.replication_factor
     if wanted.assignments:
         if partition_count != -1 or replication_factor != -1:
@@ -72,12 +69,8 @@ def _decide(core: BrokerCore, wanted: CreatableTopic, *, is_twice: bool) -> Cata
     )
 
 
-def _describe_settings(topic: Topic) -> list[CreatableTopicConfigs]:
+def _describe_settings(core: BrokerCore, topic: Topic) -> list[CreatableTopicConfigs]:
     return [
-        CreatableTopicConfigs(
-            name=name,
-            value=as_text(getattr(topic.settings, declaration.field_name)),
-            config_source=TOPIC_SETTING if name in topic.overrides else DEFAULT_SETTING,
-        )
-        for name, declaration in declarations(TopicSettings).items()
+        CreatableTopicConfigs(name=setting.name, value=setting.value, config_source=setting.source)
+        for setting in describe_topic_settings(topic, core.settings)
     ]

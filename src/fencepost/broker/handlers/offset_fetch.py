@@ -94,4 +94,4 @@ def _to_wire(core: BrokerCore, topic: OffsetFetchReplyTopic, *, by_id: bool) -> 
     if by_id and topic_id == UUID(int=0) and (found := core.state.catalogue.topics.get(topic.name)) is not None:
         topic_id = found.topic_id
     partitions = [OffsetFetchResponsePartitions(*partition) for partition in topic.partitions]
-    return OffsetFetchResponseTopics(topic_id, topic.name, partitions)
+    return OffsetFetchResponseTopics(name=topic.name, topic_id=topic_id, partitions=partitions)
