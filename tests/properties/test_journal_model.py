@@ -17,6 +17,7 @@ from tests.unit.journal.driver import JournalDriver
 
 PARTITION_REFS = st.sampled_from((0, 1, 2, 0xFFFF_FFFE))
 OFFSETS = st.integers(0, 60)
+PAYLOADS = st.one_of(st.binary(max_size=100), st.builds(bytes, st.integers(0, 3000)))
 
 
 class JournalMachine(RuleBasedStateMachine):
@@ -32,14 +33,14 @@ class JournalMachine(RuleBasedStateMachine):
 
     @rule(
         partition_ref=PARTITION_REFS,
-        payload=st.binary(max_size=3000),
+        payload=PAYLOADS,
         record_count=st.integers(1, 5),
         timestamp_ms=st.integers(NO_TIMESTAMP, 2**63 - 1),
     )
     def append(self, partition_ref: int, payload: bytes, record_count: int, timestamp_ms: int) -> None:
         self.driver.append(partition_ref, payload, record_count=record_count, timestamp_ms=timestamp_ms)
 
-    @rule(state=st.binary(max_size=3000))
+    @rule(state=PAYLOADS)
     def checkpoint(self, state: bytes) -> None:
         self.driver.journal.append_checkpoint(state)
         self.pending_checkpoint = state

@@ -49,6 +49,8 @@ class Cleaning:
     salt: int
     kept_checkpoints: frozenset[int]
     drops_all: bool
+    size_bytes: int
+    """The most that the new segment can take."""
     result: tuple[SegmentHeader, IndexHead] | None = None
     is_done: bool = False
     """Whether the old segments are replaced (by `result`, or by nothing)."""
@@ -88,7 +90,7 @@ class Cleaning:
             self.disk,
             first_position=first.first_position,
             salt=self.salt,
-            size_bytes=sum(segment.end_place for segment in self.segments),
+            size_bytes=self.size_bytes,
         )
         try:
             is_changed = self._copy_wanted(rewriter) or len(self.segments) > 1

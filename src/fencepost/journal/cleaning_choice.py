@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fencepost.journal.cleaning import CleaningPolicy
-from fencepost.journal.frames import CHECKPOINT_REF
+from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES
+from fencepost.journal.frontier import FRONTIER_FRAME_BYTES
 from fencepost.journal.sealed_segment import SealedSegment
+from fencepost.journal.segment_header import HEADER_BYTES
 
 GARBAGE_RATIO_MIN = 0.2
 _SMALL_DIVISOR = 4
@@ -26,8 +28,11 @@ class CleaningRules:
 
 @dataclass(frozen=True, slots=True)
 class CleaningChoice:
+    """`size_bytes` is the most that the segments can take as one."""
+
     segments: list[SealedSegment]
     drops_all: bool
+    size_bytes: int = 0
 
 
 def choose_segments(
@@ -40,7 +45,7 @@ def choose_segments(
     while start < len(segments):
         run = [] if segments[start].first_position < from_position else _run(segments[start:], rules)
         if run:
-            return CleaningChoice(run, drops_all=False)
+            return CleaningChoice(run, drops_all=False, size_bytes=_rewritten_bytes(run, rules))
         start += 1
     return None
 
@@ -70,6 +75,11 @@ def _run(segments: Sequence[SealedSegment], rules: CleaningRules) -> list[Sealed
     if len(run) == 1 and not _is_dirty(run[0], rules, run_bytes):
         return []
     return run
+
+
+def _rewritten_bytes(run: list[SealedSegment], rules: CleaningRules) -> int:
+    frame_bytes = sum(segment.head.row_count * FRAME_HEADER_BYTES for segment in run)
+    return HEADER_BYTES + FRONTIER_FRAME_BYTES + frame_bytes + sum(_live_bytes(segment, rules) for segment in run)
 
 
 def _is_dirty(segment: SealedSegment, rules: CleaningRules, live_bytes: int) -> bool:

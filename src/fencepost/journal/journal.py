@@ -140,16 +140,15 @@ class Journal:
         if self._open_segments and self._open_segments[-1].has_room(size_bytes):
             return self._open_segments[-1]
         invariant(size_bytes <= PAYLOAD_BYTES_MAX, f"an entry has at most {PAYLOAD_BYTES_MAX} bytes")
-        prepared = self._prepared
-        if prepared is None or not prepared.has_room(size_bytes):
-            prepared = self._prepare(size_bytes)
-        self._prepared = None
-        self._open_segments.append(prepared)
-        return prepared
+        if self._prepared is not None and self._prepared.has_room(size_bytes):
+            segment, self._prepared = self._prepared, None
+        else:
+            segment = self._prepare(size_bytes)
+        self._open_segments.append(segment)
+        return segment
 
     def _prepare(self, size_bytes: int) -> OpenSegment:
         """A file for the next segment, with room for an entry of that size."""
-        self._discard_prepared()
         capacity_bytes = max(self._config.segment_bytes, size_bytes + OVERHEAD_BYTES)
         temporary_name = self._temporary_name()
         return self._prepared_segment(self._disk.create(temporary_name, size_bytes=capacity_bytes))
@@ -248,6 +247,7 @@ class Journal:
             salt=self._salt(),
             kept_checkpoints=rules.kept_checkpoints,
             drops_all=choice.drops_all,
+            size_bytes=choice.size_bytes,
         )
         return self._cleaning
 
@@ -326,7 +326,8 @@ class Journal:
         )
 
     def close(self) -> None:
-        """Commit what is pending, seal, and give the folder up. A journal that has stopped gives it up as it is."""
+        """Commit what is pending, seal, and give the folder up; neither a commit nor a cleaning may be running. A
+        journal that has stopped gives it up as it is."""
         if self._health.failure is None:
             invariant(self._in_flight is None, "no commit is in flight when a journal closes")
             self.commit()

@@ -120,15 +120,15 @@ class OpenSegment:
         return [row.base_offset for row in rows if row.place < self.synced_place]
 
     def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
-        """The synced rows from `start_offset` on; the first one, and more as long as they fit in `max_bytes`."""
+        """As `reading.Source` says; synced rows only."""
         rows = self.rows
         found: list[Row] = []
         for number in range(rows.find(partition_ref, start_offset), rows.count(partition_ref)):
             row = rows.get(partition_ref, number)
             if row.place >= self.synced_place or row.last_offset >= end_offset:
                 break
-            max_bytes -= row.size_bytes
-            if found and max_bytes < 0:
-                break
             found.append(row)
+            max_bytes -= row.size_bytes
+            if max_bytes < 0:
+                break
         return found

@@ -5,6 +5,7 @@ read over than to skip. Every frame that leaves here has passed its checksums an
 """
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Protocol
 
 from fencepost.errors import CorruptLog
@@ -27,7 +28,9 @@ class Source(Protocol):
     @property
     def seed(self) -> int: ...
 
-    def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]: ...
+    def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
+        """Rows from the one that holds `start_offset` on, below `end_offset`; at least up to and including the first
+        one with which they have more than `max_bytes`, so that a reader knows that there are more."""
 
 
 def read_batches(
@@ -42,16 +45,22 @@ def read_batches(
     found: list[Buffer] = []
     for source in sources:
         rows = source.select(partition_ref, start_offset=start_offset, end_offset=end_offset, max_bytes=max_bytes)
-        if not rows:
-            continue
-        if rows[0].size_bytes > max_bytes and (found or not at_least_one):
-            break
-        found.extend(read_rows(source, partition_ref, rows))
-        max_bytes -= sum(row.size_bytes for row in rows)
-        start_offset = rows[-1].last_offset + 1
-        if max_bytes <= 0 or start_offset >= end_offset:
+        fitting = _fitting(rows, max_bytes, at_least_one=at_least_one and not found)
+        if fitting:
+            found.extend(read_rows(source, partition_ref, rows[:fitting]))
+            max_bytes -= sum(row.size_bytes for row in rows[:fitting])
+            start_offset = rows[fitting - 1].last_offset + 1
+        if fitting < len(rows) or start_offset >= end_offset:
             break
     return found
+
+
+def _fitting(rows: list[Row], max_bytes: int, *, at_least_one: bool) -> int:
+    """How many of the rows together have at most `max_bytes`."""
+    for count, size_bytes in enumerate(accumulate(row.size_bytes for row in rows)):
+        if size_bytes > max_bytes:
+            return count or int(at_least_one)
+    return len(rows)
 
 
 def read_rows(source: Source, partition_ref: int, rows: list[Row]) -> list[memoryview]:

@@ -49,10 +49,10 @@ def salvage_folder(disk: Disk, *, salt: Callable[[], int]) -> list[str]:
     """What was lost, one line each; nothing if nothing was wrong. The folder can be opened afterwards."""
     plan = _plan(disk)
     for name in plan.unreadable:
-        disk.rename(name, name + DAMAGED_SUFFIX)
+        disk.rename(name, _damaged_name(disk, name))
     for number, survey in reversed(list(enumerate(plan.surveys))):
         if plan.end_position is not None and survey.first_position > plan.end_position:
-            disk.rename(survey.name, survey.name + DAMAGED_SUFFIX)
+            disk.rename(survey.name, _damaged_name(disk, survey.name))
             continue
         following = plan.surveys[number + 1].first_position if number + 1 < len(plan.surveys) else None
         last_position = _covered(survey, following, plan.end_position)
@@ -111,10 +111,17 @@ def _covered(survey: Survey, following: int | None, end_position: int | None) ->
     return last_position if end_position is None else min(last_position, end_position)
 
 
+def _damaged_name(disk: Disk, name: str) -> str:
+    """A name that no earlier salvage has used."""
+    names = disk.list_names()
+    candidates = (name + DAMAGED_SUFFIX + (f"-{number}" if number else "") for number in range(len(names) + 1))
+    return next(candidate for candidate in candidates if candidate not in names)
+
+
 def _rewrite(disk: Disk, survey: Survey, losses: list[Loss], *, last_position: int, salt: int) -> None:
     with closing(disk.open(survey.name)) as file:
         size_bytes = file.size_bytes()
-        with closing(disk.create(survey.name + DAMAGED_SUFFIX, size_bytes=size_bytes)) as copy:
+        with closing(disk.create(_damaged_name(disk, survey.name), size_bytes=size_bytes)) as copy:
             for place in range(0, size_bytes, _COPY_BYTES):
                 copy.pwritev([file.pread(_COPY_BYTES, place)], place)
             copy.datasync()

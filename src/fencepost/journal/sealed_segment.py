@@ -4,8 +4,7 @@ Files are opened, and the index mapped, when somebody asks; start-up needs neith
 other segments have been asked since.
 """
 
-from bisect import bisect_left, bisect_right
-from itertools import accumulate
+from bisect import bisect_left
 from operator import attrgetter
 
 from fencepost.errors import invariant
@@ -72,7 +71,10 @@ class SealedSegment:
         return self._rows
 
     def _map_rows(self) -> IndexRows | None:
-        file = self._disk.open(index_name(self.first_position))
+        try:
+            file = self._disk.open(index_name(self.first_position))
+        except FileNotFoundError:
+            return None
         rows = map_rows(file, self.head)
         file.close()
         return rows
@@ -86,15 +88,13 @@ class SealedSegment:
         self.is_pinned = False
 
     def select(self, partition_ref: int, *, start_offset: int, end_offset: int, max_bytes: int) -> list[Row]:
-        """The rows from `start_offset` on; the first one, and more as long as they fit in `max_bytes`."""
+        """As `reading.Source` says."""
         rows = self.rows
         start, end = rows.find(partition_ref, start_offset)
-        end = min(end, start + max_bytes // _BATCH_BYTES_MIN + 1)
+        end = min(end, start + max(0, max_bytes) // _BATCH_BYTES_MIN + 1)
         found = rows.rows(start, end)
         if found and found[-1].last_offset >= end_offset:
             del found[bisect_left(found, end_offset, key=attrgetter("last_offset")) :]
-        if sum(row.size_bytes for row in found) > max_bytes:
-            del found[max(1, bisect_right(list(accumulate(row.size_bytes for row in found)), max_bytes)) :]
         return found
 
     def close(self) -> None:

@@ -138,6 +138,17 @@ def test_a_read_takes_at_most_max_bytes_but_at_least_one_batch(driver: JournalDr
     assert len(driver.read(max_bytes=size_bytes, at_least_one=False)) == 1
 
 
+@pytest.mark.parametrize("is_restarted", [False, True])
+def test_a_batch_that_does_not_fit_ends_a_read_even_if_one_in_the_next_segment_would(is_restarted: bool) -> None:
+    driver = JournalDriver(segment_bytes=8192)
+    for size_bytes in (1000, 1000, 5000, 4000, 10):
+        driver.write(1, bytes(size_bytes))
+    if is_restarted:
+        driver.restart()
+    assert len(driver.segment_names()) == 2
+    assert driver.read(max_bytes=3000) == driver.appended[1][:2]
+
+
 def test_interleaved_partitions_are_read_apart(driver: JournalDriver) -> None:
     for number in range(200):
         driver.append(number % 7, bytes([number]) * (number * 3 % 100))
