@@ -1,0 +1,260 @@
+"""The cluster as one thing to talk to: where it starts, who leads what, who coordinates whom, which features it has.
+
+Calls go out once and say what came of it; whether to try again is the caller's decision, with `mark_stale` and
+`forget_coordinator` to make the next try look afresh. Only `topic` and `coordinator` wait and retry, because without
+their answer nothing can be tried at all. Thread-safe.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Iterable
+from enum import IntEnum
+from typing import TypeVar
+
+from fencepost.client.api_versions import TRANSACTION_VERSION, ApiVersions, api_key_of
+from fencepost.client.connection import Connection
+from fencepost.client.connection_pool import ConnectionPool
+from fencepost.client.error_table import Category, category_of, error_of
+from fencepost.client.exceptions import ClientError, Disconnected, RetriableError, Timeout
+from fencepost.client.metadata import ClusterMetadata, Node, TopicMetadata
+from fencepost.client.settings import ClientSettings, parse_bootstrap_servers
+from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+from fencepost.wire.message import Message
+from fencepost.wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+
+ResponseT = TypeVar("ResponseT", bound=Message)
+
+BATCHED_FIND_COORDINATOR = 4
+"""From this version on FindCoordinator takes several keys."""
+
+
+class CoordinatorType(IntEnum):
+    GROUP = 0
+    TRANSACTION = 1
+
+
+class Cluster:
+    def __init__(
+        self,
+        bootstrap_servers: str | Iterable[str],
+        settings: ClientSettings,
+        *,
+        allow_auto_topic_creation: bool = True,
+    ) -> None:
+        self.settings = settings
+        self._bootstrap = [
+            Node(-1 - index, host, port)
+            for index, (host, port) in enumerate(parse_bootstrap_servers(bootstrap_servers))
+        ]
+        self._allow_auto_topic_creation = allow_auto_topic_creation
+        self._pool = ConnectionPool(settings, on_versions=self._learn_versions)
+        self._lock = threading.Lock()
+        self._refresh_lock = threading.Lock()
+        self._metadata = ClusterMetadata()
+        self._interest: dict[str, None] = {}
+        self._refreshed_at: float | None = None
+        self._is_stale = True
+        self._coordinators: dict[tuple[CoordinatorType, str], Node] = {}
+        self._features: dict[str, int] = {}
+        self._features_epoch = -1
+
+    # Metadata
+
+    @property
+    def metadata(self) -> ClusterMetadata:
+        """What is known at this moment, without asking anybody."""
+        return self._metadata
+
+    def leader(self, topic_partition: TopicPartition) -> Node | None:
+        return self._metadata.leader(topic_partition)
+
+    def topic(self, name: str, deadline: Deadline) -> TopicMetadata:
+        """The topic with its partitions, asked for again and again until it is there or the time is up."""
+        known = self._metadata.topics.get(name)
+        if known is not None and known.partitions and not self.needs_refresh:
+            return known
+        backoff = Backoff(self.settings)
+        while True:
+            problem = self._try_refresh([name], deadline)
+            known = self._metadata.topics.get(name)
+            if problem is None and known is not None:
+                if known.error_code == ErrorCode.NONE and known.partitions:
+                    return known
+                if category_of(known.error_code, "Metadata") is not Category.RETRIABLE:
+                    raise error_of(known.error_code, "Metadata", what=f"topic '{name}'")
+                problem = error_of(known.error_code, "Metadata", what=f"topic '{name}'")
+            self._pause_or_give_up(backoff, deadline, problem, f"metadata of topic '{name}'")
+
+    def mark_stale(self) -> None:
+        """The next look asks the cluster again."""
+        self._is_stale = True
+
+    @property
+    def needs_refresh(self) -> bool:
+        refreshed_at = self._refreshed_at
+        if self._is_stale or refreshed_at is None:
+            return True
+        return time.monotonic() - refreshed_at > self.settings.metadata_max_age_ms / 1000
+
+    def refresh(self, topics: Iterable[str] | None = (), *, timeout_s: float | None = None) -> ClusterMetadata:
+        """Ask once, for `topics` and all that were asked for before; None asks for every topic that there is."""
+        with self._refresh_lock:
+            if topics is not None:
+                with self._lock:
+                    self._interest.update(dict.fromkeys(topics))
+                    asked = list(self._interest)
+            request = MetadataRequest(
+                topics=None if topics is None else [MetadataRequestTopic(name=name) for name in asked],
+                allow_auto_topic_creation=self._allow_auto_topic_creation and topics is not None,
+            )
+            response = self.call_any(request, MetadataResponse, timeout_s=timeout_s)
+            if response.error_code:
+                raise error_of(response.error_code, "Metadata")
+            with self._lock:
+                self._metadata = self._metadata.updated(response, asked=None if topics is None else asked)
+                self._refreshed_at = time.monotonic()
+                self._is_stale = False
+            return self._metadata
+
+    # Calls
+
+    def call(
+        self,
+        node: Node,
+        request: Message,
+        response_class: type[ResponseT],
+        *,
+        at_most: int | None = None,
+        at_least: int = 0,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
+        """One request to one broker, in the highest version that both speak, or at most / at least the given ones."""
+        try:
+            with self._pool.lend(node, timeout_s=timeout_s) as connection:
+                version = connection.versions.choose(api_key_of(request), at_most=at_most, at_least=at_least)
+                return connection.request(request, response_class, version=version, timeout_s=timeout_s)
+        except RetriableError:
+            self.mark_stale()
+            raise
+
+    def call_any(
+        self, request: Message, response_class: type[ResponseT], *, timeout_s: float | None = None
+    ) -> ResponseT:
+        """One request to whichever broker answers: those that are known first, then those we started from."""
+        brokers = list(self._metadata.brokers.values())
+        random.shuffle(brokers)
+        bootstrap = list(self._bootstrap)
+        random.shuffle(bootstrap)
+        problems = []
+        for node in [*brokers, *bootstrap]:
+            try:
+                with self._pool.lend(node, timeout_s=timeout_s) as connection:
+                    return connection.request(request, response_class, timeout_s=timeout_s)
+            except RetriableError as problem:
+                problems.append(str(problem))
+        raise Disconnected(f"no broker can be reached: {'; '.join(problems)}")
+
+    def call_controller(
+        self, request: Message, response_class: type[ResponseT], *, timeout_s: float | None = None
+    ) -> ResponseT:
+        """One request to the controller, or to any broker where the controller is not shown to clients."""
+        if self.needs_refresh:
+            self.refresh(timeout_s=timeout_s)
+        node = self._metadata.brokers.get(self._metadata.controller_id)
+        if node is None:
+            return self.call_any(request, response_class, timeout_s=timeout_s)
+        return self.call(node, request, response_class, timeout_s=timeout_s)
+
+    def connect(self, node: Node) -> Connection:
+        """A connection of the caller's own, for pipelining."""
+        return self._pool.connect(node)
+
+    # Coordinators
+
+    def coordinator(self, kind: CoordinatorType, key: str, deadline: Deadline) -> Node:
+        """Who coordinates this group or transactional id; waits while the cluster is electing one."""
+        known = self._coordinators.get((kind, key))
+        if known is not None:
+            return known
+        backoff = Backoff(self.settings)
+        while True:
+            try:
+                return self._find_coordinator(kind, key, deadline)
+            except RetriableError as problem:
+                self._pause_or_give_up(backoff, deadline, problem, f"the coordinator of {kind.name.lower()} '{key}'")
+
+    def forget_coordinator(self, kind: CoordinatorType, key: str) -> None:
+        with self._lock:
+            self._coordinators.pop((kind, key), None)
+
+    def call_coordinator(
+        self,
+        kind: CoordinatorType,
+        key: str,
+        request: Message,
+        response_class: type[ResponseT],
+        *,
+        deadline: Deadline,
+        at_most: int | None = None,
+        at_least: int = 0,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
+        """One request to a coordinator. If it cannot be reached, the next call looks for it again."""
+        node = self.coordinator(kind, key, deadline)
+        limit_s = self.settings.request_timeout_ms / 1000 if timeout_s is None else timeout_s
+        try:
+            return self.call(
+                node, request, response_class, at_most=at_most, at_least=at_least, timeout_s=deadline.at_most(limit_s)
+            )
+        except RetriableError:
+            self.forget_coordinator(kind, key)
+            raise
+
+    # Features
+
+    def feature_level(self, name: str) -> int:
+        """The level that the cluster has finalized; 0 if it has none, or no broker was met yet."""
+        return self._features.get(name, 0)
+
+    @property
+    def transaction_version(self) -> int:
+        return self.feature_level(TRANSACTION_VERSION)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def _find_coordinator(self, kind: CoordinatorType, key: str, deadline: Deadline) -> Node:
+        request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
+        limit_s = deadline.at_most(self.settings.request_timeout_ms / 1000)
+        response = self.call_any(request, FindCoordinatorResponse, timeout_s=max(limit_s, 0.001))
+        found = response.coordinators[0] if response.coordinators else response
+        if found.error_code:
+            what = f"{kind.name.lower()} '{key}'"
+            raise error_of(found.error_code, "FindCoordinator", what=what, explanation=found.error_message)
+        node = Node(found.node_id, found.host, found.port)
+        with self._lock:
+            self._coordinators[kind, key] = node
+        return node
+
+    def _try_refresh(self, topics: Iterable[str], deadline: Deadline) -> ClientError | None:
+        limit_s = max(0.001, deadline.at_most(self.settings.request_timeout_ms / 1000))
+        try:
+            self.refresh(topics, timeout_s=limit_s)
+        except RetriableError as problem:
+            return problem
+        return None
+
+    def _pause_or_give_up(self, backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
+        if deadline.has_passed:
+            raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
+        time.sleep(deadline.at_most(backoff.next_pause_s()))
+
+    def _learn_versions(self, versions: ApiVersions) -> None:
+        with self._lock:
+            if versions.features_epoch >= self._features_epoch:
+                self._features_epoch = versions.features_epoch
+                self._features = versions.features

@@ -1,0 +1,174 @@
+# ruff: noqa: N818 - the classes carry Kafka's names
+"""What the client raises, by Kafka's names, beneath four categories that say what the caller can do.
+
+* `RetriableError`: the same call may succeed later; the client has tried until its time limit.
+* `AbortableError`: this transaction cannot go on; abort it and do its work again. The producer lives.
+* `FencedError`: somebody newer has taken over this identity. This client never sends again: close it.
+* `FatalError`: nothing that the client does can help; close it and look at the cause.
+
+Which category an error code has, and whether that depends on the request, is `error_table.py`.
+"""
+
+from fencepost.errors import ErrorCode, FencepostError
+
+
+class ClientError(FencepostError):
+    """Everything that the client raises. `error_code` is None for what no broker said."""
+
+    error_code: ErrorCode | None
+
+    def __init__(self, message: str = "", *, error_code: ErrorCode | None = None) -> None:
+        super().__init__(message or type(self).__doc__ or type(self).__name__)
+        self.error_code = error_code
+
+
+class RetriableError(ClientError):
+    """The same call may succeed later."""
+
+
+class AbortableError(ClientError):
+    """Abort the transaction and do its work again."""
+
+
+class FencedError(ClientError):
+    """A newer owner has taken over; this client is finished."""
+
+
+class FatalError(ClientError):
+    """Nothing that this client does can help."""
+
+
+class Authorization(ClientError):
+    """The principal may not do this."""
+
+
+class Disconnected(RetriableError):
+    """The connection to a broker was refused or lost; whether a request on it had an effect is unknown."""
+
+
+class Timeout(RetriableError):
+    """What was asked for did not happen within its time limit; whether a request had an effect is unknown."""
+
+
+class RetriableBrokerError(RetriableError):
+    """A broker could not do it at that moment."""
+
+
+class UnknownTopicOrPartition(RetriableError):
+    """The cluster does not know this topic or partition, or not yet."""
+
+
+class NotLeaderOrFollower(RetriableError):
+    """The partition's leader is somewhere else."""
+
+
+class CoordinatorUnavailable(RetriableError):
+    """The coordinator is moving, loading, or somewhere else."""
+
+
+class ConcurrentTransactions(RetriableError):
+    """The transactional id is still finishing its previous transaction."""
+
+
+class UnstableOffsetCommit(RetriableError):
+    """Offsets of an open transaction are pending."""
+
+
+class BufferExhausted(Timeout):
+    """There was no room in `buffer.memory` within `max.block.ms`."""
+
+
+class InvalidProducerEpoch(AbortableError):
+    """A partition has seen a newer epoch of this producer: the transaction timed out, or somebody took over."""
+
+
+class InvalidTxnState(AbortableError):
+    """The partition is not, or no longer, part of this transaction."""
+
+
+class TransactionAbortable(AbortableError):
+    """The broker asks for this transaction to be aborted."""
+
+
+class TransactionAborted(AbortableError):
+    """The record was not sent because its transaction was aborted."""
+
+
+class OutOfOrderSequence(AbortableError):
+    """The partition expected another sequence: an earlier record batch was lost or refused."""
+
+
+class UnknownProducerId(AbortableError):
+    """The partition has forgotten this producer."""
+
+
+class DuplicateSequence(AbortableError):
+    """The partition has this record batch already. Nothing is lost; producers take it for success."""
+
+
+class GroupFenced(AbortableError):
+    """The consumer has left the group or fallen behind a rebalance: its offsets are not to be committed."""
+
+
+class TopicAuthorization(AbortableError, Authorization):
+    """The principal may not use this topic."""
+
+
+class GroupAuthorization(AbortableError, Authorization):
+    """The principal may not use this group."""
+
+
+class RecordTooLarge(AbortableError):
+    """A record that no request, buffer or partition can take."""
+
+
+class InvalidRecord(AbortableError):
+    """A partition refused the record itself."""
+
+
+class ProducerFenced(FencedError):
+    """Another producer with this transactional id has taken over."""
+
+
+class FencedInstanceId(FencedError):
+    """Another consumer with this group.instance.id has taken over."""
+
+
+class ClusterAuthorization(FatalError, Authorization):
+    """The principal may not do this on the cluster."""
+
+
+class TransactionalIdAuthorization(FatalError, Authorization):
+    """The principal may not use this transactional id."""
+
+
+class AuthenticationFailed(FatalError):
+    """The broker does not accept who we say we are."""
+
+
+class IllegalState(FatalError):
+    """The call does not fit what the client is doing: a mistake in the order of calls."""
+
+
+class UnsupportedVersion(FatalError):
+    """The broker and the client share no version of this request, or the broker lacks a feature."""
+
+
+class InvalidTransactionTimeout(FatalError):
+    """transaction.timeout.ms is more than the broker allows (its transaction.max.timeout.ms)."""
+
+
+class InvalidProducerIdMapping(FatalError):
+    """The coordinator has forgotten this transactional id or gave it another producer id: make a new producer."""
+
+
+class InvalidTopic(FatalError):
+    """No topic can have this name."""
+
+
+class InvalidRequest(FatalError):
+    """The broker refused the request itself."""
+
+
+class UnknownServerError(FatalError):
+    """The broker met an error that it has no name for."""
