@@ -62,13 +62,16 @@ def _merge(name: str, classes: Versions) -> Struct:
     fields: dict[str, Field] = {}
     order: list[str] = []
     for version in sorted(classes):
-        position = 0
-        for each in dataclasses.fields(classes[version]):
-            found = _field(each, version)
+        found_here = [_field(each, version) for each in dataclasses.fields(classes[version])]
+        names, position = {each.name for each in found_here}, 0
+        for found in found_here:
             if found.name in fields:
                 _extend(fields[found.name], found)
                 position = order.index(found.name) + 1
             else:
+                # What replaces a field comes after it, as in Kafka's schemas.
+                while position < len(order) and order[position] not in names:
+                    position += 1
                 fields[found.name] = found
                 order.insert(position, found.name)
                 position += 1

@@ -75,17 +75,14 @@ class AddPartitionsToTxnRequest(Message):
     MIN_VERSION: ClassVar[int] = 0
     MAX_VERSION: ClassVar[int] = 5
 
-    transactions: list[AddPartitionsToTxnTransaction] = field(default_factory=list)  # v4+
     v3_and_below_transactional_id: str = ""  # v0-3
     v3_and_below_producer_id: int = 0  # v0-3
     v3_and_below_producer_epoch: int = 0  # v0-3
     v3_and_below_topics: list[AddPartitionsToTxnTopic] = field(default_factory=list)  # v0-3
+    transactions: list[AddPartitionsToTxnTransaction] = field(default_factory=list)  # v4+
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[AddPartitionsToTxnRequest, int]":
-        transactions: list[AddPartitionsToTxnTransaction] = []
-        if version >= 4:
-            transactions, at = read_compact_array(data, at, version, AddPartitionsToTxnTransaction.read, 14)
         v3_and_below_transactional_id: str = ""
         if version <= 3:
             v3_and_below_transactional_id, at = (read_compact_string if version >= 3 else read_string)(data, at)
@@ -102,19 +99,20 @@ class AddPartitionsToTxnRequest(Message):
             v3_and_below_topics, at = (read_compact_array if version >= 3 else read_array)(
                 data, at, version, AddPartitionsToTxnTopic.read, 3
             )
+        transactions: list[AddPartitionsToTxnTransaction] = []
+        if version >= 4:
+            transactions, at = read_compact_array(data, at, version, AddPartitionsToTxnTransaction.read, 14)
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return AddPartitionsToTxnRequest(
-            transactions,
             v3_and_below_transactional_id,
             v3_and_below_producer_id,
             v3_and_below_producer_epoch,
             v3_and_below_topics,
+            transactions,
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 4:
-            write_compact_array(out, self.transactions, version)
         if version <= 3:
             (write_compact_string if version >= 3 else write_string)(out, self.v3_and_below_transactional_id)
         if version <= 3:
@@ -123,6 +121,8 @@ class AddPartitionsToTxnRequest(Message):
             out += _pack_h(self.v3_and_below_producer_epoch)
         if version <= 3:
             (write_compact_array if version >= 3 else write_array)(out, self.v3_and_below_topics, version)
+        if version >= 4:
+            write_compact_array(out, self.transactions, version)
         if version >= 3:
             out.append(0)
 
@@ -192,41 +192,39 @@ class AddPartitionsToTxnResponse(Message):
     MAX_VERSION: ClassVar[int] = 5
 
     throttle_time_ms: int = 0
+    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)  # v0-3
     error_code: int = 0  # v4+
     results_by_transaction: list[AddPartitionsToTxnResult] = field(default_factory=list)  # v4+
-    results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = field(default_factory=list)  # v0-3
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[AddPartitionsToTxnResponse, int]":
-        if version >= 4:
-            throttle_time_ms, error_code = _read_ih(data, at)
-            at += 6
-        else:
-            throttle_time_ms = _read_i(data, at)[0]
-            at += 4
-            error_code = 0
-        results_by_transaction: list[AddPartitionsToTxnResult] = []
-        if version >= 4:
-            results_by_transaction, at = read_compact_array(data, at, version, AddPartitionsToTxnResult.read, 3)
+        throttle_time_ms = _read_i(data, at)[0]
+        at += 4
         results_by_topic_v3_and_below: list[AddPartitionsToTxnTopicResult] = []
         if version <= 3:
             results_by_topic_v3_and_below, at = (read_compact_array if version >= 3 else read_array)(
                 data, at, version, AddPartitionsToTxnTopicResult.read, 3
             )
+        error_code: int = 0
+        if version >= 4:
+            error_code = _read_h(data, at)[0]
+            at += 2
+        results_by_transaction: list[AddPartitionsToTxnResult] = []
+        if version >= 4:
+            results_by_transaction, at = read_compact_array(data, at, version, AddPartitionsToTxnResult.read, 3)
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return AddPartitionsToTxnResponse(
-            throttle_time_ms, error_code, results_by_transaction, results_by_topic_v3_and_below
+            throttle_time_ms, results_by_topic_v3_and_below, error_code, results_by_transaction
         ), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 4:
-            out += _pack_ih(self.throttle_time_ms, self.error_code)
-        else:
-            out += _pack_i(self.throttle_time_ms)
-        if version >= 4:
-            write_compact_array(out, self.results_by_transaction, version)
+        out += _pack_i(self.throttle_time_ms)
         if version <= 3:
             (write_compact_array if version >= 3 else write_array)(out, self.results_by_topic_v3_and_below, version)
+        if version >= 4:
+            out += _pack_h(self.error_code)
+        if version >= 4:
+            write_compact_array(out, self.results_by_transaction, version)
         if version >= 3:
             out.append(0)

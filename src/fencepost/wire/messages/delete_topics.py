@@ -54,29 +54,29 @@ class DeleteTopicsRequest(Message):
     MIN_VERSION: ClassVar[int] = 1
     MAX_VERSION: ClassVar[int] = 6
 
-    topics: list[DeleteTopicState] = field(default_factory=list)  # v6+
     topic_names: list[str] = field(default_factory=list)  # v1-5
+    topics: list[DeleteTopicState] = field(default_factory=list)  # v6+
     timeout_ms: int = 0
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[DeleteTopicsRequest, int]":
-        topics: list[DeleteTopicState] = []
-        if version >= 6:
-            topics, at = read_compact_array(data, at, version, DeleteTopicState.read, 18)
         topic_names: list[str] = []
         if version <= 5:
             topic_names, at = (read_compact_strings if version >= 4 else read_strings)(data, at)
+        topics: list[DeleteTopicState] = []
+        if version >= 6:
+            topics, at = read_compact_array(data, at, version, DeleteTopicState.read, 18)
         timeout_ms = _read_i(data, at)[0]
         at += 4
         if version >= 4:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return DeleteTopicsRequest(topics, topic_names, timeout_ms), at
+        return DeleteTopicsRequest(topic_names, topics, timeout_ms), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 6:
-            write_compact_array(out, self.topics, version)
         if version <= 5:
             (write_compact_strings if version >= 4 else write_strings)(out, self.topic_names)
+        if version >= 6:
+            write_compact_array(out, self.topics, version)
         out += _pack_i(self.timeout_ms)
         if version >= 4:
             out.append(0)

@@ -194,30 +194,30 @@ class FetchPartition:
 
 @dataclass(slots=True)
 class FetchTopic:
-    topic_id: UUID = ZERO_UUID  # v13+
     topic: str = ""  # v4-12
+    topic_id: UUID = ZERO_UUID  # v13+
     partitions: list[FetchPartition] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FetchTopic, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 13:
-            topic_id, at = read_uuid(data, at)
         topic: str = ""
         if version <= 12:
             topic, at = (read_compact_string if version >= 12 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 13:
+            topic_id, at = read_uuid(data, at)
         partitions, at = (read_compact_array if version >= 12 else read_array)(
             data, at, version, FetchPartition.read, 16
         )
         if version >= 12:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return FetchTopic(topic_id, topic, partitions), at
+        return FetchTopic(topic, topic_id, partitions), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 13:
-            out += self.topic_id.bytes
         if version <= 12:
             (write_compact_string if version >= 12 else write_string)(out, self.topic)
+        if version >= 13:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 12 else write_array)(out, self.partitions, version)
         if version >= 12:
             out.append(0)
@@ -225,28 +225,28 @@ class FetchTopic:
 
 @dataclass(slots=True)
 class ForgottenTopic:
-    topic_id: UUID = ZERO_UUID  # v13+
     topic: str = ""  # v7-12
+    topic_id: UUID = ZERO_UUID  # v13+
     partitions: list[int] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[ForgottenTopic, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 13:
-            topic_id, at = read_uuid(data, at)
         topic: str = ""
         if version <= 12:
             topic, at = (read_compact_string if version >= 12 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 13:
+            topic_id, at = read_uuid(data, at)
         partitions, at = (read_compact_integers if version >= 12 else read_integers)(data, at, "i", 4)
         if version >= 12:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return ForgottenTopic(topic_id, topic, partitions), at
+        return ForgottenTopic(topic, topic_id, partitions), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 13:
-            out += self.topic_id.bytes
         if version <= 12:
             (write_compact_string if version >= 12 else write_string)(out, self.topic)
+        if version >= 13:
+            out += self.topic_id.bytes
         (write_compact_integers if version >= 12 else write_integers)(out, self.partitions, "i")
         if version >= 12:
             out.append(0)
@@ -258,8 +258,8 @@ class FetchRequest(Message):
     MAX_VERSION: ClassVar[int] = 18
 
     cluster_id: str | None = None  # v12+, tag 0
-    replica_state: ReplicaState | None = None  # v15+, tag 1
     replica_id: int = -1  # v4-14
+    replica_state: ReplicaState | None = None  # v15+, tag 1
     max_wait_ms: int = 0
     min_bytes: int = 0
     max_bytes: int = 2147483647
@@ -311,8 +311,8 @@ class FetchRequest(Message):
                     check_tag_end(tag, at, end)
         return FetchRequest(
             cluster_id,
-            replica_state,
             replica_id,
+            replica_state,
             max_wait_ms,
             min_bytes,
             max_bytes,
@@ -532,30 +532,30 @@ class PartitionData:
 
 @dataclass(slots=True)
 class FetchableTopicResponse:
-    topic_id: UUID = ZERO_UUID  # v13+
     topic: str = ""  # v4-12
+    topic_id: UUID = ZERO_UUID  # v13+
     partitions: list[PartitionData] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FetchableTopicResponse, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 13:
-            topic_id, at = read_uuid(data, at)
         topic: str = ""
         if version <= 12:
             topic, at = (read_compact_string if version >= 12 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 13:
+            topic_id, at = read_uuid(data, at)
         partitions, at = (read_compact_array if version >= 12 else read_array)(
             data, at, version, PartitionData.read, 30
         )
         if version >= 12:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return FetchableTopicResponse(topic_id, topic, partitions), at
+        return FetchableTopicResponse(topic, topic_id, partitions), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 13:
-            out += self.topic_id.bytes
         if version <= 12:
             (write_compact_string if version >= 12 else write_string)(out, self.topic)
+        if version >= 13:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 12 else write_array)(out, self.partitions, version)
         if version >= 12:
             out.append(0)

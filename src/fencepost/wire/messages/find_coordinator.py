@@ -110,12 +110,12 @@ class FindCoordinatorResponse(Message):
     MAX_VERSION: ClassVar[int] = 6
 
     throttle_time_ms: int = 0  # v1+
-    coordinators: list[Coordinator] = field(default_factory=list)  # v4+
     error_code: int = 0  # v0-3
     error_message: str | None = ""  # v1-3
     node_id: int = 0  # v0-3
     host: str = ""  # v0-3
     port: int = 0  # v0-3
+    coordinators: list[Coordinator] = field(default_factory=list)  # v4+
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FindCoordinatorResponse, int]":
@@ -123,9 +123,6 @@ class FindCoordinatorResponse(Message):
         if version >= 1:
             throttle_time_ms = _read_i(data, at)[0]
             at += 4
-        coordinators: list[Coordinator] = []
-        if version >= 4:
-            coordinators, at = read_compact_array(data, at, version, Coordinator.read, 14)
         error_code: int = 0
         if version <= 3:
             error_code = _read_h(data, at)[0]
@@ -144,17 +141,18 @@ class FindCoordinatorResponse(Message):
         if version <= 3:
             port = _read_i(data, at)[0]
             at += 4
+        coordinators: list[Coordinator] = []
+        if version >= 4:
+            coordinators, at = read_compact_array(data, at, version, Coordinator.read, 14)
         if version >= 3:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return FindCoordinatorResponse(
-            throttle_time_ms, coordinators, error_code, error_message, node_id, host, port
+            throttle_time_ms, error_code, error_message, node_id, host, port, coordinators
         ), at
 
     def write(self, out: Output, version: int) -> None:
         if version >= 1:
             out += _pack_i(self.throttle_time_ms)
-        if version >= 4:
-            write_compact_array(out, self.coordinators, version)
         if version <= 3:
             out += _pack_h(self.error_code)
         if 1 <= version <= 3:
@@ -165,5 +163,7 @@ class FindCoordinatorResponse(Message):
             (write_compact_string if version >= 3 else write_string)(out, self.host)
         if version <= 3:
             out += _pack_i(self.port)
+        if version >= 4:
+            write_compact_array(out, self.coordinators, version)
         if version >= 3:
             out.append(0)

@@ -64,30 +64,30 @@ class LeaveGroupRequest(Message):
     MAX_VERSION: ClassVar[int] = 5
 
     group_id: str = ""
-    members: list[MemberIdentity] = field(default_factory=list)  # v3+
     member_id: str = ""  # v0-2
+    members: list[MemberIdentity] = field(default_factory=list)  # v3+
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[LeaveGroupRequest, int]":
         group_id, at = (read_compact_string if version >= 4 else read_string)(data, at)
+        member_id: str = ""
+        if version <= 2:
+            member_id, at = read_string(data, at)
         members: list[MemberIdentity] = []
         if version >= 3:
             members, at = (read_compact_array if version >= 4 else read_array)(
                 data, at, version, MemberIdentity.read, 3
             )
-        member_id: str = ""
-        if version <= 2:
-            member_id, at = read_string(data, at)
         if version >= 4:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return LeaveGroupRequest(group_id, members, member_id), at
+        return LeaveGroupRequest(group_id, member_id, members), at
 
     def write(self, out: Output, version: int) -> None:
         (write_compact_string if version >= 4 else write_string)(out, self.group_id)
-        if version >= 3:
-            (write_compact_array if version >= 4 else write_array)(out, self.members, version)
         if version <= 2:
             write_string(out, self.member_id)
+        if version >= 3:
+            (write_compact_array if version >= 4 else write_array)(out, self.members, version)
         if version >= 4:
             out.append(0)
 

@@ -268,8 +268,8 @@ class MetadataResponse(Message):
     cluster_id: str | None = None  # v2+
     controller_id: int = -1  # v1+
     topics: list[MetadataResponseTopic] = field(default_factory=list)
-    error_code: int = 0  # v13+
     cluster_authorized_operations: int = -2147483648  # v8-10
+    error_code: int = 0  # v13+
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[MetadataResponse, int]":
@@ -290,18 +290,18 @@ class MetadataResponse(Message):
         topics, at = (read_compact_array if version >= 9 else read_array)(
             data, at, version, MetadataResponseTopic.read, 8
         )
-        error_code: int = 0
-        if version >= 13:
-            error_code = _read_h(data, at)[0]
-            at += 2
         cluster_authorized_operations: int = -2147483648
         if 8 <= version <= 10:
             cluster_authorized_operations = _read_i(data, at)[0]
             at += 4
+        error_code: int = 0
+        if version >= 13:
+            error_code = _read_h(data, at)[0]
+            at += 2
         if version >= 9:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return MetadataResponse(
-            throttle_time_ms, brokers, cluster_id, controller_id, topics, error_code, cluster_authorized_operations
+            throttle_time_ms, brokers, cluster_id, controller_id, topics, cluster_authorized_operations, error_code
         ), at
 
     def write(self, out: Output, version: int) -> None:
@@ -313,9 +313,9 @@ class MetadataResponse(Message):
         if version >= 1:
             out += _pack_i(self.controller_id)
         (write_compact_array if version >= 9 else write_array)(out, self.topics, version)
-        if version >= 13:
-            out += _pack_h(self.error_code)
         if 8 <= version <= 10:
             out += _pack_i(self.cluster_authorized_operations)
+        if version >= 13:
+            out += _pack_h(self.error_code)
         if version >= 9:
             out.append(0)

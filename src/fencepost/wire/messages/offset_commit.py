@@ -76,30 +76,30 @@ class OffsetCommitRequestPartition:
 
 @dataclass(slots=True)
 class OffsetCommitRequestTopic:
-    topic_id: UUID = ZERO_UUID  # v10+
     name: str = ""  # v2-9
+    topic_id: UUID = ZERO_UUID  # v10+
     partitions: list[OffsetCommitRequestPartition] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[OffsetCommitRequestTopic, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 10:
-            topic_id, at = read_uuid(data, at)
         name: str = ""
         if version <= 9:
             name, at = (read_compact_string if version >= 8 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 10:
+            topic_id, at = read_uuid(data, at)
         partitions, at = (read_compact_array if version >= 8 else read_array)(
             data, at, version, OffsetCommitRequestPartition.read, 14
         )
         if version >= 8:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return OffsetCommitRequestTopic(topic_id, name, partitions), at
+        return OffsetCommitRequestTopic(name, topic_id, partitions), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 10:
-            out += self.topic_id.bytes
         if version <= 9:
             (write_compact_string if version >= 8 else write_string)(out, self.name)
+        if version >= 10:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 8 else write_array)(out, self.partitions, version)
         if version >= 8:
             out.append(0)
@@ -113,8 +113,8 @@ class OffsetCommitRequest(Message):
     group_id: str = ""
     generation_id_or_member_epoch: int = -1
     member_id: str = ""
-    group_instance_id: str | None = None  # v7+
     retention_time_ms: int = -1  # v2-4
+    group_instance_id: str | None = None  # v7+
     topics: list[OffsetCommitRequestTopic] = field(default_factory=list)
 
     @staticmethod
@@ -123,30 +123,30 @@ class OffsetCommitRequest(Message):
         generation_id_or_member_epoch = _read_i(data, at)[0]
         at += 4
         member_id, at = (read_compact_string if version >= 8 else read_string)(data, at)
-        group_instance_id: str | None = None
-        if version >= 7:
-            group_instance_id, at = (read_compact_nullable_string if version >= 8 else read_nullable_string)(data, at)
         retention_time_ms: int = -1
         if version <= 4:
             retention_time_ms = _read_q(data, at)[0]
             at += 8
+        group_instance_id: str | None = None
+        if version >= 7:
+            group_instance_id, at = (read_compact_nullable_string if version >= 8 else read_nullable_string)(data, at)
         topics, at = (read_compact_array if version >= 8 else read_array)(
             data, at, version, OffsetCommitRequestTopic.read, 3
         )
         if version >= 8:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
         return OffsetCommitRequest(
-            group_id, generation_id_or_member_epoch, member_id, group_instance_id, retention_time_ms, topics
+            group_id, generation_id_or_member_epoch, member_id, retention_time_ms, group_instance_id, topics
         ), at
 
     def write(self, out: Output, version: int) -> None:
         (write_compact_string if version >= 8 else write_string)(out, self.group_id)
         out += _pack_i(self.generation_id_or_member_epoch)
         (write_compact_string if version >= 8 else write_string)(out, self.member_id)
-        if version >= 7:
-            (write_compact_nullable_string if version >= 8 else write_nullable_string)(out, self.group_instance_id)
         if version <= 4:
             out += _pack_q(self.retention_time_ms)
+        if version >= 7:
+            (write_compact_nullable_string if version >= 8 else write_nullable_string)(out, self.group_instance_id)
         (write_compact_array if version >= 8 else write_array)(out, self.topics, version)
         if version >= 8:
             out.append(0)
@@ -173,30 +173,30 @@ class OffsetCommitResponsePartition:
 
 @dataclass(slots=True)
 class OffsetCommitResponseTopic:
-    topic_id: UUID = ZERO_UUID  # v10+
     name: str = ""  # v2-9
+    topic_id: UUID = ZERO_UUID  # v10+
     partitions: list[OffsetCommitResponsePartition] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[OffsetCommitResponseTopic, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 10:
-            topic_id, at = read_uuid(data, at)
         name: str = ""
         if version <= 9:
             name, at = (read_compact_string if version >= 8 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 10:
+            topic_id, at = read_uuid(data, at)
         partitions, at = (read_compact_array if version >= 8 else read_array)(
             data, at, version, OffsetCommitResponsePartition.read, 6
         )
         if version >= 8:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return OffsetCommitResponseTopic(topic_id, name, partitions), at
+        return OffsetCommitResponseTopic(name, topic_id, partitions), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 10:
-            out += self.topic_id.bytes
         if version <= 9:
             (write_compact_string if version >= 8 else write_string)(out, self.name)
+        if version >= 10:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 8 else write_array)(out, self.partitions, version)
         if version >= 8:
             out.append(0)

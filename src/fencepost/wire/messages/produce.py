@@ -75,30 +75,30 @@ class PartitionProduceData:
 
 @dataclass(slots=True)
 class TopicProduceData:
-    topic_id: UUID = ZERO_UUID  # v13+
     name: str = ""  # v3-12
+    topic_id: UUID = ZERO_UUID  # v13+
     partition_data: list[PartitionProduceData] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[TopicProduceData, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 13:
-            topic_id, at = read_uuid(data, at)
         name: str = ""
         if version <= 12:
             name, at = (read_compact_string if version >= 9 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 13:
+            topic_id, at = read_uuid(data, at)
         partition_data, at = (read_compact_array if version >= 9 else read_array)(
             data, at, version, PartitionProduceData.read, 6
         )
         if version >= 9:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return TopicProduceData(topic_id, name, partition_data), at
+        return TopicProduceData(name, topic_id, partition_data), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 13:
-            out += self.topic_id.bytes
         if version <= 12:
             (write_compact_string if version >= 9 else write_string)(out, self.name)
+        if version >= 13:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 9 else write_array)(out, self.partition_data, version)
         if version >= 9:
             out.append(0)
@@ -251,30 +251,30 @@ class PartitionProduceResponse:
 
 @dataclass(slots=True)
 class TopicProduceResponse:
-    topic_id: UUID = ZERO_UUID  # v13+
     name: str = ""  # v3-12
+    topic_id: UUID = ZERO_UUID  # v13+
     partition_responses: list[PartitionProduceResponse] = field(default_factory=list)
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[TopicProduceResponse, int]":
-        topic_id: UUID = ZERO_UUID
-        if version >= 13:
-            topic_id, at = read_uuid(data, at)
         name: str = ""
         if version <= 12:
             name, at = (read_compact_string if version >= 9 else read_string)(data, at)
+        topic_id: UUID = ZERO_UUID
+        if version >= 13:
+            topic_id, at = read_uuid(data, at)
         partition_responses, at = (read_compact_array if version >= 9 else read_array)(
             data, at, version, PartitionProduceResponse.read, 22
         )
         if version >= 9:
             at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return TopicProduceResponse(topic_id, name, partition_responses), at
+        return TopicProduceResponse(name, topic_id, partition_responses), at
 
     def write(self, out: Output, version: int) -> None:
-        if version >= 13:
-            out += self.topic_id.bytes
         if version <= 12:
             (write_compact_string if version >= 9 else write_string)(out, self.name)
+        if version >= 13:
+            out += self.topic_id.bytes
         (write_compact_array if version >= 9 else write_array)(out, self.partition_responses, version)
         if version >= 9:
             out.append(0)

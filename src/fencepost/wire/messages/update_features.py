@@ -16,10 +16,10 @@ from fencepost.wire.reading_arrays import read_compact_array
 from fencepost.wire.writing import write_compact_nullable_string, write_compact_string
 from fencepost.wire.writing_arrays import write_compact_array
 
+_read_b = Struct(">b").unpack_from
+_pack_b = Struct(">b").pack
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack
-_read_hb = Struct(">hb").unpack_from
-_pack_hb = Struct(">hb").pack
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack
 _read_ih = Struct(">ih").unpack_from
@@ -32,34 +32,32 @@ _pack_o = Struct(">?").pack
 class FeatureUpdateKey:
     feature: str = ""
     max_version_level: int = 0
-    upgrade_type: int = 1  # v1+
     allow_downgrade: bool = False  # v0
+    upgrade_type: int = 1  # v1+
 
     @staticmethod
     def read(data: Data, at: int, version: int) -> "tuple[FeatureUpdateKey, int]":
         feature, at = read_compact_string(data, at)
-        if version >= 1:
-            max_version_level, upgrade_type = _read_hb(data, at)
-            at += 3
-        else:
-            max_version_level = _read_h(data, at)[0]
-            at += 2
-            upgrade_type = 1
+        max_version_level = _read_h(data, at)[0]
+        at += 2
         allow_downgrade: bool = False
         if version == 0:
             allow_downgrade = _read_o(data, at)[0]
             at += 1
+        upgrade_type: int = 1
+        if version >= 1:
+            upgrade_type = _read_b(data, at)[0]
+            at += 1
         at = at + 1 if data[at] == 0 else skip_tags(data, at)
-        return FeatureUpdateKey(feature, max_version_level, upgrade_type, allow_downgrade), at
+        return FeatureUpdateKey(feature, max_version_level, allow_downgrade, upgrade_type), at
 
     def write(self, out: Output, version: int) -> None:
         write_compact_string(out, self.feature)
-        if version >= 1:
-            out += _pack_hb(self.max_version_level, self.upgrade_type)
-        else:
-            out += _pack_h(self.max_version_level)
+        out += _pack_h(self.max_version_level)
         if version == 0:
             out += _pack_o(self.allow_downgrade)
+        if version >= 1:
+            out += _pack_b(self.upgrade_type)
         out.append(0)
 
 
