@@ -161,6 +161,13 @@ def test_a_header_that_is_cut_short_is_a_wire_error(frame: bytes) -> None:
         read_request(frame)
 
 
+def test_a_string_that_is_not_utf_8_is_a_wire_error() -> None:
+    frame = frame_of(encode_request(END_TXN, 3, 1, "c", EndTxnRequest("shop")))
+    for damaged in (frame.replace(b"shop", b"sh\xff\xff"), frame.replace(b"\x00\x01c", b"\x00\x01\xff")):
+        with pytest.raises(WireError, match=r"UTF-8|utf-8"):
+            read_request(damaged)
+
+
 @pytest.mark.parametrize("api_key", [2**15 - 1, PRODUCE])
 def test_writing_a_version_outside_the_table_is_refused(api_key: int) -> None:
     with pytest.raises(WireError, match="not in the table"):
