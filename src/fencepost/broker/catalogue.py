@@ -265,6 +265,10 @@ def _apply_log_start_moved(_catalogue: Catalogue, _record: CatalogueRecord) -> N
     """The partition's own state holds it; the stream only makes it durable."""
 
 
+def _apply_aborted_data_cleaned(_catalogue: Catalogue, _record: CatalogueRecord) -> None:
+    """As with log starts: it is the partition that forgets."""
+
+
 _APPLY = {
     "topic-created": _apply_topic_created,
     "topic-deleted": _apply_topic_deleted,
@@ -273,4 +277,5 @@ _APPLY = {
     "broker-started": _apply_broker_started,
     "refs-used": _apply_refs_used,
     "log-start-moved": _apply_log_start_moved,
+    "aborted-data-cleaned": _apply_aborted_data_cleaned,
 }

@@ -1,9 +1,9 @@
 """What compaction leaves of a partition's batches: a plan that was made on the owner's thread and changes no more.
 
-A plan names offsets: batches that go as a whole, records that go out of theirs, and tombstones and markers that are seen
-for the first time and get a delete horizon. Batches at or above `end_offset` are left alone. Offsets stay what they
-are and a batch keeps its first and its last; one that has nothing left goes. No batch may grow: where a horizon, or
-another packing of the records, would make it larger, it stays as it is, and the next scan finds that out.
+A plan names offsets: batches that go as a whole, records that go out of theirs, and tombstones and markers that are
+seen for the first time and get a delete horizon. Batches at or above `end_offset` are left alone. Offsets stay what
+they are and a batch keeps its first and its last; one that has nothing left goes. No batch may grow: where a horizon,
+or another packing of the records, would make it larger, it stays as it is, and the next scan sees it as it is.
 """
 
 from collections.abc import Iterable
@@ -60,9 +60,7 @@ class CompactionPlan:
             return None
         return self._rebuild(batch, header, records, is_first_seen=is_first_seen)
 
-    def _rebuild(
-        self, batch: memoryview, header: BatchHeader, records: list[Record], *, is_first_seen: bool
-    ) -> Buffer:
+    def _rebuild(self, batch: memoryview, header: BatchHeader, records: list[Record], *, is_first_seen: bool) -> Buffer:
         horizon_ms = header.delete_horizon_ms
         if is_first_seen and horizon_ms is None:
             rebuilt = _thinned_out(header, records, self.delete_horizon_ms)
@@ -81,8 +79,8 @@ def _inside(offsets: Offsets, header: BatchHeader) -> Offsets:
 
 def _thinned_out(header: BatchHeader, records: list[Record], delete_horizon_ms: int | None) -> bytes:
     is_append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
-    # A horizon takes the place of the base timestamp, and timestamps relative to it take more bytes. Append time is kept
-    # in the header instead, so a marker does not grow; nobody is shown whose clock a marker's time came from.
+    # A horizon takes the place of the base timestamp, and timestamps relative to it take more bytes. Append time is
+    # kept in the header, so a marker does not grow; nobody is shown whose clock a marker's time came from.
     is_append_time = is_append_time or (header.is_control and delete_horizon_ms is not None)
     if is_append_time and delete_horizon_ms is not None:
         records = [record._replace(timestamp_ms=delete_horizon_ms) for record in records]

@@ -1,4 +1,4 @@
-"""What the broker does by the clock: aborts of timed-out transactions, expiry, checkpoints.
+"""What the broker does by the clock: aborts of timed-out transactions, expiry, checkpoints, rounds of cleaning.
 
 Each task has its own interval. Deadlines are monotonic, so a step of the wall clock makes nothing happen early.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.broker.call import Now
 from fencepost.broker.checkpoint import dump_checkpoint
+from fencepost.broker.cleaner import Cleaner
 from fencepost.groups.expiry import decide_expiry
 from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
 from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
@@ -16,7 +17,9 @@ from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_tim
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
 
-MINUTE_MS = 60_000
+FIRST_CLEANING_MS = 30_000
+"""A broker that never runs for long is cleaned too."""
+AT_ONCE_MS = 0
 
 
 @dataclass(slots=True)
@@ -29,6 +32,7 @@ class Task:
 class Housekeeping:
     def __init__(self, core: "BrokerCore") -> None:
         self._core = core
+        self.cleaner = Cleaner(core)
         self._tasks: list[Task] = []
         self._expiry_sweep: ExpirySweep | None = None
         self._checkpointed_bytes = 0
@@ -43,9 +47,14 @@ class Housekeeping:
             (settings.offsets_retention_check_interval_ms, self._expire_offsets),
         )
         self._tasks = [Task(interval_ms, run, now.monotonic_ms + interval_ms) for interval_ms, run in schedule]
+        interval_ms = settings.log_retention_check_interval_ms
+        first_ms = now.monotonic_ms + min(interval_ms, FIRST_CLEANING_MS)
+        self._tasks.append(Task(interval_ms, self.cleaner.start_round, first_ms))
 
     @property
     def wake_at_ms(self) -> int | None:
+        if self.cleaner.is_scanning:
+            return AT_ONCE_MS
         return min((task.due_ms for task in self._tasks), default=None)
 
     def run_due(self, now: Now) -> None:
@@ -53,11 +62,13 @@ class Housekeeping:
             if task.due_ms <= now.monotonic_ms:
                 task.due_ms = now.monotonic_ms + task.interval_ms
                 task.run(now)
+        self.cleaner.step()
 
     def after_commit(self) -> None:
         """A checkpoint for every segment's worth of entries, so that a start replays about one segment."""
         if self._core.writer.appended_bytes - self._checkpointed_bytes >= self._core.settings.log_segment_bytes:
             self.append_checkpoint()
+        self.cleaner.after_commit()
 
     def append_checkpoint(self) -> None:
         self._core.journal.append_checkpoint(dump_checkpoint(self._core.state))

@@ -14,7 +14,7 @@ from fencepost.broker.partition_log import Follower, PartitionLog
 from fencepost.groups.apply import apply_marker as apply_group_marker
 from fencepost.groups.apply import apply_record as apply_group_record
 from fencepost.groups.state import GroupsState
-from fencepost.partition.apply import apply_batch, apply_log_start
+from fencepost.partition.apply import apply_aborted_data_cleaned, apply_batch, apply_log_start
 from fencepost.records.control import ControlMarker, read_marker
 from fencepost.records.header import CONTROL_FLAG, BatchHeader, read_header
 from fencepost.records.reader import read_records
@@ -61,6 +61,10 @@ class BrokerState:
             for partition_ref, log_start_offset in record["starts"]:
                 if (log := self.logs_by_ref.get(partition_ref)) is not None:
                     apply_log_start(log.state, log_start_offset)
+        elif record["kind"] == "aborted-data-cleaned":
+            for partition_ref, marker_offsets in record["markers"]:
+                if (log := self.logs_by_ref.get(partition_ref)) is not None:
+                    apply_aborted_data_cleaned(log.state, marker_offsets)
 
     def open_logs(self, topic: Topic) -> None:
         """Logs for the partitions of a topic that have none yet."""

@@ -2,7 +2,7 @@
 
 Everything happens on one event loop, in the order in which requests arrive. Only writing and syncing a commit group
 happens on another thread, so a slow disk delays acknowledgements and nothing else. While one group is being synced,
-appends gather in the next: that is the whole of group commit.
+appends gather in the next: that is the whole of group commit. A third thread cleans sealed segments.
 """
 
 import asyncio
@@ -15,6 +15,7 @@ from fencepost.broker.core import BrokerCore
 from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
+from fencepost.server.cleaning_thread import CleaningThread
 from fencepost.server.connection import Connection
 from fencepost.server.counts import Counts
 from fencepost.server.logs import logger
@@ -35,6 +36,7 @@ class BrokerServer:
         self.connections: dict[int, Connection] = {}
         self._next_connection_id = 0
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fencepost-journal")
+        self._cleaning = CleaningThread(core.housekeeping.cleaner, run=self._run, fail=self._fail)
         self._commit_is_scheduled = False
         self._commit_in_flight: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -65,6 +67,7 @@ class BrokerServer:
         for handle in (self._timer, self._sweep):
             if handle is not None:
                 handle.cancel()
+        await self._cleaning.stop()
         while self.failure is None and (self._commit_in_flight is not None or self.core.has_unsynced_entries):
             self._start_commit()
             if self._commit_in_flight is not None:
@@ -216,6 +219,7 @@ class BrokerServer:
             if connection is not None:
                 connection.flush()
         self._schedule_commit()
+        self._cleaning.start_next()
         self._arm_timer()
 
     def _schedule_commit(self) -> None:
