@@ -36,7 +36,9 @@ def configuration(bootstrap_servers: str, **settings: Any) -> dict[str, Any]:
     return {"bootstrap.servers": bootstrap_servers, **QUIET, **dotted}
 
 
-def create_topic(bootstrap_servers: str, topic: str, *, partitions: int = 1, config: dict[str, str] | None = None) -> None:
+def create_topic(
+    bootstrap_servers: str, topic: str, *, partitions: int = 1, config: dict[str, str] | None = None
+) -> None:
     client = admin(bootstrap_servers)  # held until the answer is there: its end is the end of what it asked
     client.create_topics([NewTopic(topic, partitions, 1, config=config or {})])[topic].result(DEADLINE_S)
 

@@ -100,7 +100,8 @@ def test_settings_of_a_topic_are_described_and_altered(manager: AdminClient, nam
     assert described()["retention.ms"].value == "604800000"
 
     topic_settings = ConfigResource(ResourceType.TOPIC, name, set_config={"max.message.bytes": "5000"})
-    (future,) = manager.alter_configs([topic_settings]).values()
+    with pytest.warns(DeprecationWarning, match="incremental_alter_configs"):
+        (future,) = manager.alter_configs([topic_settings]).values()
     future.result(DEADLINE_S)
     assert described()["max.message.bytes"].value == "5000"
     assert described()["cleanup.policy"].value == "delete"
@@ -175,7 +176,7 @@ def test_groups_are_listed_described_and_deleted(
     assert described.coordinator.id == 1
     (only,) = described.members
     assert only.client_id == "me"
-    assert only.host == "/127.0.0.1"
+    assert only.host == "127.0.0.1"
     assert only.assignment.topic_partitions == [TopicPartition(name, 0)]
 
     busy = manager.delete_consumer_groups([name])[name]

@@ -80,7 +80,10 @@ def test_a_static_member_of_a_kip_848_group_that_closes_comes_back_to_its_partit
 def test_a_second_static_member_with_the_same_instance_id_fences_the_first(broker: EmbeddedBroker, name: str) -> None:
     create_topic(broker.bootstrap_servers, name)
     settings = {"group_id": name, "group_instance_id": "the one", **EAGER, "session_timeout_ms": 10_000}
-    with consumer(broker.bootstrap_servers, **settings) as first, consumer(broker.bootstrap_servers, **settings) as second:
+    with (
+        consumer(broker.bootstrap_servers, **settings) as first,
+        consumer(broker.bootstrap_servers, **settings) as second,
+    ):
         first.subscribe([name])
         wait_for("the first has the partition", lambda: first.poll(0.1) or first.assignment())
         second.subscribe([name])
@@ -94,9 +97,7 @@ def test_a_second_static_member_with_the_same_instance_id_fences_the_first(broke
         wait_for("the second has the partition", lambda: second.poll(0.1) or second.assignment())
 
 
-def test_a_classic_group_that_becomes_a_kip_848_group_keeps_its_offsets(
-    broker: EmbeddedBroker, name: str
-) -> None:
+def test_a_classic_group_that_becomes_a_kip_848_group_keeps_its_offsets(broker: EmbeddedBroker, name: str) -> None:
     create_topic(broker.bootstrap_servers, name)
     client = producer(broker.bootstrap_servers)
     for number in range(10):
