@@ -1,0 +1,224 @@
+"""Clients of several kinds under load, each a process of its own that reports what it was told.
+
+A value names its writer and number. `unknown` is not `failed`: whatever was sent and not answered may be there or not.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Event
+
+from aiokafka import AIOKafkaProducer
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from kafka import KafkaProducer
+from kafka.errors import KafkaError as KafkaPythonError
+
+PLAIN_TOPIC = "plain"
+TRANSACTION_TOPICS = ("invoices", "shipments")
+CALL_TIMEOUT_S = 30.0
+
+
+class Outcome(Enum):
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    UNKNOWN = "unknown"
+
+
+@dataclass
+class Report:
+    """What one client knows when it ends."""
+
+    acknowledged: list[int] = field(default_factory=list)
+    transactions: dict[int, Outcome] = field(default_factory=dict)
+    committed_offset: int = -1
+    asked_offset: int = -1
+    problems: list[str] = field(default_factory=list)
+
+
+Load = Callable[[str, str, Report, Event], None]
+
+
+def run_load(load: Load, servers: str, name: str, stop: Event, sender: Connection) -> None:
+    """The body of a client's process."""
+    logging.disable()  # a broker that dies fifty times gives its clients much to complain about
+    report = Report()
+    load(servers, name, report, stop)
+    sender.send(report)
+
+
+def value_of(writer: str, number: int) -> bytes:
+    return f"{writer}:{number}".encode()
+
+
+def idempotent_writer(servers: str, writer: str, report: Report, stop: Event) -> None:
+    """librdkafka, idempotent, acks=all: numbers from 0 on into one partition, each acknowledged once."""
+    acknowledged = report.acknowledged
+
+    def delivered(error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            acknowledged.append(int(message.value().split(b":")[1]))
+
+    producer = Producer(
+        {
+            "bootstrap.servers": servers,
+            "enable.idempotence": True,
+            "linger.ms": 2,
+            "message.timeout.ms": 300_000,
+            "reconnect.backoff.max.ms": 100,
+            "log_level": 0,
+        }
+    )
+    number = 0
+    while not stop.is_set():
+        producer.produce(PLAIN_TOPIC, value_of(writer, number), partition=0, on_delivery=delivered)
+        number += 1
+        producer.poll(0)
+        time.sleep(0.001)
+    producer.flush(CALL_TIMEOUT_S)
+
+
+def committing_reader(servers: str, group_id: str, report: Report, stop: Event) -> None:
+    """Reads and commits for its group, synchronously. What it was told is committed must stay committed.
+
+    It assigns its partition itself: a broker that never lives longer than a second leaves a group no time to rebalance.
+    """
+    consumer = Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": group_id,
+            "auto.offset.reset": "earliest",
+            "enable.auto.commit": False,
+            "reconnect.backoff.max.ms": 100,
+            "log_level": 0,
+        }
+    )
+    consumer.assign([TopicPartition(PLAIN_TOPIC, 0, OFFSET_BEGINNING)])
+    while not stop.is_set():
+        messages = consumer.consume(50, timeout=0.2)
+        good = [message for message in messages if message.error() is None]
+        if not good:
+            continue
+        offset = good[-1].offset() + 1
+        report.asked_offset = max(report.asked_offset, offset)
+        try:
+            consumer.commit(offsets=[TopicPartition(PLAIN_TOPIC, 0, offset)], asynchronous=False)
+        except KafkaException:
+            continue
+        report.committed_offset = max(report.committed_offset, offset)
+    consumer.close()
+
+
+def confluent_transactions(servers: str, writer: str, report: Report, stop: Event) -> None:
+    """librdkafka: one record on each topic per transaction; every fifth is aborted on purpose."""
+    outcomes = report.transactions
+    producer: Producer | None = None
+    number = 0
+    while not stop.is_set():
+        try:
+            if producer is None:
+                producer = Producer(
+                    {
+                        "bootstrap.servers": servers,
+                        "transactional.id": writer,
+                        "reconnect.backoff.max.ms": 100,
+                        "transaction.timeout.ms": 60_000,
+                        "log_level": 0,
+                    }
+                )
+                producer.init_transactions(CALL_TIMEOUT_S)
+            outcomes[number] = Outcome.UNKNOWN
+            producer.begin_transaction()
+            for topic in TRANSACTION_TOPICS:
+                producer.produce(topic, value_of(writer, number), partition=number % 2)
+            if number % 5 == 4:
+                producer.abort_transaction(CALL_TIMEOUT_S)
+                outcomes[number] = Outcome.ABORTED
+            else:
+                producer.commit_transaction(CALL_TIMEOUT_S)
+                outcomes[number] = Outcome.COMMITTED
+        except KafkaException as problem:
+            producer = _recover(producer, problem)
+        number += 1
+
+
+def _recover(producer: Producer | None, problem: KafkaException) -> Producer | None:
+    """Abort if that is what is asked for; otherwise start over with a new instance, which fences this one."""
+    error = problem.args[0]
+    if producer is not None and error.txn_requires_abort():
+        try:
+            producer.abort_transaction(CALL_TIMEOUT_S)
+        except KafkaException:
+            return None
+        return producer
+    return None
+
+
+def kafka_python_transactions(servers: str, writer: str, report: Report, stop: Event) -> None:
+    outcomes = report.transactions
+    producer: KafkaProducer | None = None
+    number = 0
+    while not stop.is_set():
+        try:
+            if producer is None:
+                producer = KafkaProducer(
+                    bootstrap_servers=servers, transactional_id=writer, reconnect_backoff_max_ms=100
+                )
+                producer.init_transactions()
+            outcomes[number] = Outcome.UNKNOWN
+            producer.begin_transaction()
+            for topic in TRANSACTION_TOPICS:
+                producer.send(topic, value_of(writer, number), partition=number % 2)
+            producer.commit_transaction()
+            outcomes[number] = Outcome.COMMITTED
+        except (KafkaPythonError, AssertionError):
+            _close_quietly(producer)
+            producer = None
+        number += 1
+    _close_quietly(producer)
+
+
+def _close_quietly(producer: KafkaProducer | None) -> None:
+    if producer is not None:
+        try:
+            producer.close(timeout=1)
+        except KafkaPythonError:
+            return
+
+
+def aiokafka_transactions(servers: str, writer: str, report: Report, stop: Event) -> None:
+    asyncio.run(_aiokafka_transactions(servers, writer, report, stop))
+
+
+async def _aiokafka_transactions(servers: str, writer: str, report: Report, stop: Event) -> None:
+    outcomes = report.transactions
+    producer: AIOKafkaProducer | None = None
+    number = 0
+    while not stop.is_set():
+        try:
+            if producer is None:
+                producer = AIOKafkaProducer(bootstrap_servers=servers, transactional_id=writer)
+                await asyncio.wait_for(producer.start(), CALL_TIMEOUT_S)
+            outcomes[number] = Outcome.UNKNOWN
+            async with producer.transaction():
+                for topic in TRANSACTION_TOPICS:
+                    await producer.send_and_wait(topic, value_of(writer, number), partition=number % 2)
+            outcomes[number] = Outcome.COMMITTED
+        except Exception as problem:  # noqa: BLE001 - whatever it says, the outcome is unknown and a new instance follows
+            report.problems.append(f"{writer}: {problem!r}")
+            await _stop_quietly(producer)
+            producer = None
+            await asyncio.sleep(0.05)
+        number += 1
+    await _stop_quietly(producer)
+
+
+async def _stop_quietly(producer: AIOKafkaProducer | None) -> None:
+    if producer is not None:
+        try:
+            await asyncio.wait_for(producer.stop(), 5)
+        except Exception:  # noqa: BLE001 - it is being thrown away
+            return
