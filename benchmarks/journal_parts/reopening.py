@@ -11,9 +11,9 @@ from statistics import median
 from journal_parts.batches import BatchMaker, open_journal
 from support.figures import Figure
 
-from fencepost.journal.index_rebuild import SegmentScan
 from fencepost.journal.recovery import read_headers
 from fencepost.journal.segment_header import segment_name
+from fencepost.journal.segment_scan import SegmentScan
 from fencepost.server.file_disk import FileDisk
 
 BATCH_BYTES = 64 << 10
