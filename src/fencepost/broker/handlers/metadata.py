@@ -23,6 +23,7 @@ from fencepost.wire.messages.metadata import (
 )
 
 NO_TOPIC_ID = UUID(int=0)
+BY_ID_SINCE_VERSION = 12
 
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
@@ -52,12 +53,12 @@ def handle(core: BrokerCore, call: Call) -> Outcome:
 
 def _find_or_create(core: BrokerCore, call: Call, wanted: MetadataRequestTopic) -> MetadataResponseTopic:
     catalogue = core.state.catalogue
+    if call.api_version < BY_ID_SINCE_VERSION and (wanted.name is None or wanted.topic_id != NO_TOPIC_ID):
+        return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=wanted.name or "")
     if wanted.name is None:
         topic = catalogue.topic_by_id(wanted.topic_id)
         if topic is None:
-            return MetadataResponseTopic(
-                error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=wanted.topic_id or NO_TOPIC_ID
-            )
+            return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=wanted.topic_id)
         return describe_topic(core, topic)
     topic = catalogue.topics.get(wanted.name)
     if topic is not None:

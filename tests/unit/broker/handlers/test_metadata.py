@@ -82,6 +82,15 @@ def test_a_topic_can_be_asked_for_by_its_id(broker: Broker, version: int) -> Non
     assert (missing.topic_id, missing.error_code) == (UUID(int=9), ErrorCode.UNKNOWN_TOPIC_ID)
 
 
+@pytest.mark.parametrize("version", [10, 11])
+def test_a_topic_cannot_be_asked_for_by_id_before_v12(broker: Broker, version: int) -> None:
+    broker.create_topic("orders")
+    by_id = MetadataRequestTopic(topic_id=broker.topic_id("orders"), name=None)
+    by_neither = MetadataRequestTopic(name=None)
+    for topic in broker.ask(MetadataRequest([by_id, by_neither]), version).topics:
+        assert (topic.error_code, topic.name) == (ErrorCode.INVALID_REQUEST, "")
+
+
 @pytest.mark.parametrize(("version", "cluster"), [(8, 8096), (10, 8096), (12, -(2**31))])
 def test_authorized_operations_are_told_to_those_who_ask(broker: Broker, version: int, cluster: int) -> None:
     broker.create_topic("orders")
