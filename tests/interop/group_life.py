@@ -55,7 +55,8 @@ class Group:
 
         def probe() -> bool:
             owned = [member.last("assigned") or [] for member in self._present]
-            return sorted(sum(owned, [])) == list(range(PARTITIONS)) and max(map(len, owned)) == share
+            everything = sorted(partition for partitions in owned for partition in partitions)
+            return everything == list(range(PARTITIONS)) and max(map(len, owned)) == share
 
         wait_for(f"{PARTITIONS} partitions shared by {len(self._present)} members", probe)
 
