@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fencepost.broker.core import BrokerCore
 from fencepost.errors import FencepostError
 from fencepost.server.broker_server import BrokerServer
 from fencepost.server.counts import Counts
@@ -47,6 +48,13 @@ class EmbeddedBroker:
     @property
     def bootstrap_servers(self) -> str:
         return f"{self.host}:{self.port}"
+
+    @property
+    def core(self) -> BrokerCore:
+        """The core itself, for tests and the laboratory: look, and touch only from the broker's own thread."""
+        if self._server is None:
+            raise FencepostError("the embedded broker is not running")
+        return self._server.core
 
     @property
     def server_counts(self) -> Counts:
