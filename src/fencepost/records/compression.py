@@ -4,7 +4,8 @@ gzip is the standard library's, the others are Arrow's. LZ4 is the frame format:
 independent blocks, and Arrow links the blocks of a larger payload, so the frame around them is written here. Snappy
 comes in two shapes: Java and Python clients wrap blocks in xerial's stream format, librdkafka sends one raw block; both
 are read, xerial's is written. `decompress` refuses a payload that would grow past its limit before taking
-memory for it, and raises `InvalidRecordBatch` for anything that its codec cannot read.
+memory for it, and raises `InvalidRecordBatch` for anything that its codec cannot read. Arrow is loaded by the first
+payload that needs it: a client that sends plain batches never does.
 """
 
 import gzip
@@ -13,11 +14,13 @@ import struct
 import zlib
 from collections.abc import Iterator
 from enum import IntEnum
-
-import pyarrow as pa
+from typing import TYPE_CHECKING
 
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.types import Buffer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 DECOMPRESSED_BYTES_MAX = 128 * 1024 * 1024
 """The default cap: far above what a producer puts in one batch, far below what a bomb makes of a megabyte."""
@@ -65,6 +68,8 @@ def decompress(data: Buffer, codec: int, *, decompressed_bytes_max: int = DECOMP
     if codec not in Compression.__members__.values():
         raise InvalidRecordBatch(f"compression codec {codec} is not one of {', '.join(c.name for c in Compression)}")
     codec = Compression(codec)
+    import pyarrow as pa
+
     try:
         if codec == Compression.SNAPPY:
             return _decompress_snappy(memoryview(data), decompressed_bytes_max)
@@ -73,7 +78,9 @@ def decompress(data: Buffer, codec: int, *, decompressed_bytes_max: int = DECOMP
         raise InvalidRecordBatch(f"{codec.name} payload cannot be read: {error}") from error
 
 
-def _arrow_codec(codec: Compression) -> pa.Codec:
+def _arrow_codec(codec: Compression) -> "pa.Codec":
+    import pyarrow as pa
+
     return pa.Codec(codec.name.lower())
 
 
@@ -83,6 +90,8 @@ def _too_large(codec: Compression, decompressed_bytes_max: int) -> InvalidRecord
 
 def _decompress_stream(data: Buffer, codec: Compression, decompressed_bytes_max: int) -> bytes:
     """Reads in growing steps, so that what is allocated follows what is really there."""
+    import pyarrow as pa
+
     stream = (
         gzip.GzipFile(fileobj=io.BytesIO(data))
         if codec == Compression.GZIP
@@ -110,6 +119,8 @@ def _compress_xerial(data: memoryview) -> bytes:
 
 
 def _compress_lz4(data: memoryview) -> bytes:
+    import pyarrow as pa
+
     raw = pa.Codec("lz4_raw")
     pieces = [_LZ4_HEADER]
     for start in range(0, len(data), _LZ4_BLOCK_BYTES):
