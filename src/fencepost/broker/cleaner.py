@@ -33,6 +33,8 @@ COMPACTION_KEYS_MAX = 500_000
 """Keys of one partition that a scan holds in memory, about 170 bytes each."""
 COPIED_PER_FREED_MAX = 20
 """Compaction may have to copy the whole journal; it waits until that frees one byte for so many."""
+CHEAP_SEGMENTS_MAX = 4
+"""A journal of so few segments is copied for less."""
 CHECKPOINTS_NEEDED = 2
 
 
@@ -141,7 +143,7 @@ class Cleaner:
         if emptied_aborts:
             record = {"kind": "aborted-data-cleaned", "markers": emptied_aborts}
             self._core.append_to_catalogue(record, now_ms=now.wall_ms)
-        self._take_policy(plans if gain_bytes * COPIED_PER_FREED_MAX >= self._stored_bytes() else {})
+        self._take_policy(plans if self._is_worth_it(gain_bytes) else {})
 
     def _due_partitions(self, now: Now) -> list[tuple[PartitionLog, TopicSettings]]:
         """Compacted partitions that a scan may find something new in."""
@@ -163,8 +165,10 @@ class Cleaner:
         self._memories = memories
         return due
 
-    def _stored_bytes(self) -> int:
-        return sum(map(self._core.journal.size_bytes, self._core.state.logs_by_ref))
+    def _is_worth_it(self, gain_bytes: int) -> bool:
+        stored_bytes = sum(map(self._core.journal.size_bytes, self._core.state.logs_by_ref))
+        is_cheap = stored_bytes <= self._core.settings.log_segment_bytes * CHEAP_SEGMENTS_MAX
+        return is_cheap or gain_bytes * COPIED_PER_FREED_MAX >= stored_bytes
 
     def _take_policy(self, plans: dict[int, CompactionPlan]) -> None:
         journal = self._core.journal

@@ -32,6 +32,7 @@ HOST, PORT = "127.0.0.1", 9092
 WALL_MS = 1_700_000_000_000
 MONOTONIC_MS = 1_000
 LENGTH_PREFIX_BYTES = 4
+SEGMENT_BYTES_MAX = 1 << 20
 SMALL = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
 
 API_BY_REQUEST = {f"{api.name}Request": api for api in API_TABLE.values()}
@@ -62,7 +63,8 @@ class Broker:
         self.disk = disk or SimulatedDisk()
         self.now = now or Now(WALL_MS, MONOTONIC_MS)
         random = Random(7)
-        journal = Journal.open(self.disk, JournalConfig(segment_bytes=1 << 20), salt=lambda: random.getrandbits(64))
+        config = JournalConfig(segment_bytes=min(self.settings.log_segment_bytes, SEGMENT_BYTES_MAX))
+        journal = Journal.open(self.disk, config, salt=lambda: random.getrandbits(64))
         self.core = BrokerCore(journal, self.settings, random_bytes=random.randbytes)
         self.core.recover(self.now)
         self.core.advertise(host=HOST, port=PORT)
