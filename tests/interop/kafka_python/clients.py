@@ -29,8 +29,13 @@ def transactional(bootstrap_servers: str, transactional_id: str, **settings: Any
 @contextmanager
 def consumer(bootstrap_servers: str, *topics: str, **settings: Any) -> Iterator[KafkaConsumer]:
     defaults = {"enable_auto_commit": False, "auto_offset_reset": "earliest", "fetch_max_wait_ms": 100}
-    opened = KafkaConsumer(*topics, bootstrap_servers=bootstrap_servers, **defaults | settings)
+    opened = KafkaConsumer(bootstrap_servers=bootstrap_servers, **defaults | settings)
     try:
+        if topics:
+            # Learnt before the group is joined: where metadata comes later and a poll ends while the member joins
+            # again because of it, kafka-python 3.0 forgets the assignment that the broker gives it.
+            wait_for("metadata", lambda: all(opened.partitions_for_topic(topic) for topic in topics))
+            opened.subscribe(list(topics))
         yield opened
     finally:
         opened.close()
