@@ -130,3 +130,18 @@ def test_a_question_that_makes_no_sense_is_refused(filled: Broker, more: dict[st
 
 def test_a_partition_that_is_asked_about_twice_is_refused(filled: Broker) -> None:
     assert [answer.error_code for answer in ask(filled, LATEST, EARLIEST)] == [ErrorCode.INVALID_REQUEST] * 2
+
+
+def test_times_are_found_in_every_segment_behind_the_logs_start(broker: Broker) -> None:
+    broker.create_topic("orders")
+    for offset, timestamp_ms in enumerate((7000, 1000, 9000, 2000, 6000, 3000)):
+        batch = batch_of(bytes([offset]) * 400_000, timestamp_ms=timestamp_ms)
+        broker.ask(produce_request("orders", batch), 12)
+    for start_offset, by_time, largest in (
+        (0, (7000, 0), (9000, 2)),
+        (1, (9000, 2), (9000, 2)),
+        (3, (6000, 4), (6000, 4)),
+        (5, (-1, -1), (3000, 5)),
+    ):
+        delete_up_to(broker, start_offset)
+        assert (find(broker, 5000), find(broker, MAX_TIMESTAMP)) == (by_time, largest)
