@@ -1,7 +1,7 @@
 """A broker with tiny segments whose journal is cleaned when a test says so, and readers of what is left.
 
-`clean` lets time pass and runs one whole round, as the server would: scan by ticks, commit, then one piece of work after
-the other. `KeyedProducer` writes keyed records, plain or in transactions.
+`clean` lets time pass and runs one whole round, as the server would: scan by ticks, commit, then one piece of work
+after the other. `KeyedProducer` writes keyed records, plain or in transactions.
 """
 
 from dataclasses import dataclass, field

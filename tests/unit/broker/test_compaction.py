@@ -6,6 +6,7 @@ import pytest
 
 from fencepost.broker.cleaner import Cleaner
 from fencepost.broker.compaction import CompactionPlan, offsets_below
+from fencepost.broker.compaction_scan import CompactionMemory, CompactionScan
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
@@ -226,6 +227,38 @@ def test_an_abort_marker_stays_while_the_forgetting_of_its_transaction_could_be_
     assert not cleaner.has_work
     again = broker.after_kill()
     assert view(again, "table") == {b"b": b"committed"}
+
+
+def test_an_abort_marker_that_the_partition_remembers_stays_whatever_its_horizon(broker: Broker) -> None:
+    producer = KeyedProducer(broker, "table", "shop-0")
+    producer.transact((b"a", b"aborted"), commits=False)
+    producer.transact((b"b", b"committed"))
+    settle(broker)
+    assert batches(broker, "table")[0].delete_horizon_ms is not None
+    log = broker.core.log("table", 0)
+    assert log is not None
+    log.state.aborted.append(producer_id=0, first_offset=0, marker_offset=1, last_stable_offset=2)
+    later_ms = broker.now.wall_ms + 2 * DAY_MS
+    settings = broker.core.state.catalogue.topics["table"].settings
+    scan = CompactionScan(broker.core.journal, log, CompactionMemory(), settings=settings, keys_max=10, now_ms=later_ms)
+    assert list(scan.steps())
+    assert scan.plan().dropped_batches.tolist() == []
+    assert scan.emptied_aborts == [1]
+
+
+def test_a_tombstone_stays_while_an_older_record_of_its_key_cannot_go(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packing = KeyedProducer(broker, "table", compression=Compression.ZSTD)
+    packing.send((b"key", b"older"), *((b"other %d" % number, b"same" * 50) for number in range(20)))
+    producer = KeyedProducer(broker, "table")
+    producer.send((b"key", None), (b"long", b"-" * 100))
+    producer.send((b"long", b"1"))
+    producer.send((b"last", b"1"))
+    monkeypatch.setattr("fencepost.records.builder.compress", lambda payload, _codec: bytes(payload))
+    settle(broker, rounds=5, passed_ms=DAY_MS)
+    assert batches(broker, "table")[1].delete_horizon_ms is not None
+    assert b"key" not in view(broker, "table")
 
 
 def test_compressed_batches_are_thinned_out_in_their_own_codec(broker: Broker) -> None:
