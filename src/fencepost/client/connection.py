@@ -89,6 +89,14 @@ class Connection:
         return len(self._in_flight)
 
     @property
+    def remaining_s(self) -> float:
+        """How long the next answer may still take."""
+        try:
+            return self._in_flight[0].deadline.remaining_s
+        except IndexError:
+            return float("inf")
+
+    @property
     def has_something_to_read(self) -> bool:
         return self._transport.has_something_to_read
 

@@ -111,9 +111,8 @@ BY_REQUEST: dict[tuple[str, ErrorCode], Meaning] = {
     ("TxnOffsetCommit", _E.INVALID_PRODUCER_EPOCH): Meaning(_A, exceptions.InvalidProducerEpoch),
     ("TxnOffsetCommit", _E.INVALID_TXN_STATE): Meaning(_A, exceptions.InvalidTxnState),
     ("TxnOffsetCommit", _E.FENCED_INSTANCE_ID): Meaning(_A, GroupFenced),
-    # Java, KIP-1050: the application may wait for its rights and call init_transactions again.
-    ("InitProducerId", _E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED): Meaning(_A, AbortableError),
-    ("InitProducerId", _E.CLUSTER_AUTHORIZATION_FAILED): Meaning(_F, exceptions.ClusterAuthorization),
+    # The coordinator has no such transaction open: it timed out, and the abort that follows gives the next epoch.
+    ("EndTxn", _E.INVALID_TXN_STATE): Meaning(_A, exceptions.InvalidTxnState),
 }
 
 FIND_COORDINATOR_AGAIN = frozenset({_E.COORDINATOR_NOT_AVAILABLE, _E.NOT_COORDINATOR})

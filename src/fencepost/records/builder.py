@@ -52,7 +52,7 @@ def build_batch(
     compression = compression if records else Compression.NONE
     encoded: list[bytes] = []
     for index, record in enumerate(records):
-        encoded += _encode_record(
+        encoded += encode_record(
             record,
             timestamp_delta=to_int64(record.timestamp_ms - base_timestamp),
             offset_delta=record.offset - base_offset if is_thinned_out else index,
@@ -80,7 +80,8 @@ def build_batch(
     return write_header(header, payload) + payload
 
 
-def _encode_record(record: Record, *, timestamp_delta: int, offset_delta: int) -> tuple[bytes, bytes]:
+def encode_record(record: Record, *, timestamp_delta: int, offset_delta: int) -> tuple[bytes, bytes]:
+    """One record as it stands in a batch: its length, and what has that length."""
     body = b"".join(
         (
             _ATTRIBUTES,

@@ -1,0 +1,381 @@
+"""The thread that carries batches to brokers: one for each producer, several requests on their way to each broker.
+
+It waits in one place, for answers, for time to pass, or for a nudge. What it shares is behind one lock,
+which is never held while a broker is waited for. Which batch may go is `partition_queue.py`, under which name it goes
+is `numbering.py`, what an answer means is `produce_outcome.py`.
+"""
+
+import contextlib
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Iterable, Sequence
+
+from fencepost.client.accumulator import NEVER_S, Accumulator
+from fencepost.client.broker_link import BrokerLink
+from fencepost.client.cluster import Cluster
+from fencepost.client.error_table import REFRESH_METADATA, known_code
+from fencepost.client.exceptions import ClientError, Disconnected, FatalError, IllegalState, RetriableError, Timeout
+from fencepost.client.metadata import Node
+from fencepost.client.numbering import Numbering
+from fencepost.client.partition_queue import PartitionQueue
+from fencepost.client.produce_outcome import Verdict, judge
+from fencepost.client.produce_request import LAST_VERSION_BY_NAME, TOPIC_IDS_SINCE, BatchAnswer, build_request
+from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.settings import ProducerSettings
+from fencepost.client.time_limits import Backoff
+from fencepost.errors import ErrorCode
+from fencepost.records.compression import Compression
+from fencepost.types import NO_OFFSET
+from fencepost.wire.api import PRODUCE
+from fencepost.wire.reading import ZERO_UUID
+
+logger = logging.getLogger("fencepost.client")
+
+ACKS = {"all": -1, "-1": -1, "1": 1, "0": 0}
+CONCURRENT_PAUSE_S = 0.02
+REQUEST_OVERHEAD_BYTES = 512
+
+Finished = list[tuple[ProducerBatch, ClientError | None, BatchAnswer | None]]
+
+
+class Sender:
+    def __init__(
+        self, cluster: Cluster, accumulator: Accumulator, numbering: Numbering, settings: ProducerSettings
+    ) -> None:
+        self._cluster = cluster
+        self._accumulator = accumulator
+        self._numbering = numbering
+        self._settings = settings
+        self._compression = Compression[settings.compression_type.upper()]
+        self.lock = threading.Lock()
+        self.memory_freed = threading.Condition(self.lock)
+        self._links: dict[int, BrokerLink] = {}
+        self._blocked_until_s: dict[int, float] = {}
+        self._pause_until_s = 0.0
+        self._backoff = Backoff(settings)
+        self._sleeping_until_s = -NEVER_S
+        self._wake_receiver, self._wake_sender = os.pipe()
+        os.set_blocking(self._wake_receiver, False)
+        os.set_blocking(self._wake_sender, False)
+        self._is_stopping = False
+        self._thread = threading.Thread(target=self._run, name="fencepost-sender", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    @property
+    def is_current_thread(self) -> bool:
+        return threading.current_thread() is self._thread
+
+    def wake_before(self, moment_s: float) -> None:
+        """Make sure that the sender looks again by then. Call it with the lock held."""
+        if self._sleeping_until_s > moment_s:
+            self._sleeping_until_s = -NEVER_S
+            with contextlib.suppress(BlockingIOError):
+                os.write(self._wake_sender, b"\x00")
+
+    def drop_waiting(self, error: ClientError) -> None:
+        """Give up everything that is not on its way."""
+        with self.lock:
+            dropped = self._accumulator.drop_waiting()
+            self.memory_freed.notify_all()
+        _finish([(batch, error, None) for batch in dropped])
+
+    def stop(self, timeout_s: float) -> bool:
+        """Give up what is left, and end. Returns whether the thread has ended."""
+        with self.lock:
+            self._is_stopping = True
+            self.wake_before(-NEVER_S / 2)
+        self._thread.join(timeout_s)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        error: ClientError = IllegalState("the producer was closed before the record was sent")
+        try:
+            while not self._is_stopping:
+                self._turn()
+        except BaseException as problem:
+            logger.exception("the sender of '%s' has failed", self._settings.client_id)
+            error = FatalError(f"the sender has failed: {problem!r}")
+            raise
+        finally:
+            with self.lock:
+                self._is_stopping = True
+            self._end(error)
+
+    def _end(self, error: ClientError) -> None:
+        for link in self._links.values():
+            link.lose()
+        self._links.clear()
+        with self.lock:
+            left = list(self._accumulator.incomplete)
+            for batch in left:
+                self._accumulator.release(batch)
+            self.memory_freed.notify_all()
+        _finish([(batch, error, None) for batch in left])
+        os.close(self._wake_receiver)
+        os.close(self._wake_sender)
+
+    def _turn(self) -> None:
+        now_s = time.monotonic()
+        with self.lock:
+            finished = self._drop_what_cannot_go(now_s)
+            self._restart_queues()
+            ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
+            has_restarts = any(queue.must_restart for queue in self._accumulator.busy_queues())
+        _finish(finished)
+        has_sent = False
+        if (ready or has_restarts) and now_s >= self._pause_until_s:
+            has_sent = self._send_ready(ready, now_s)
+        self._wait(0.0 if has_sent else None)
+        self._receive()
+
+    def _drop_what_cannot_go(self, now_s: float) -> Finished:
+        finished: Finished = []
+        problem = self._numbering.problem
+        if problem is not None:
+            finished += [(batch, problem, None) for batch in self._accumulator.drop_waiting()]
+        for batch in self._accumulator.drop_expired(now_s):
+            limit_ms = self._settings.delivery_timeout_ms
+            error = Timeout(
+                f"{batch.topic_partition}: {batch.record_count} records were not delivered within "
+                f"delivery.timeout.ms={limit_ms}, after {batch.attempts} tries"
+            )
+            self._numbering.batch_failed(batch, error)
+            finished.append((batch, error, None))
+        if finished:
+            self.memory_freed.notify_all()
+        return finished
+
+    def _restart_queues(self) -> None:
+        if not self._numbering.can_restart:
+            return
+        for queue in self._accumulator.busy_queues():
+            if queue.can_restart:
+                identity = self._numbering.next_identity(queue.identity)
+                if identity is not None:
+                    logger.info("%s goes on as %s", queue.topic_partition, identity)
+                    queue.restart(identity)
+
+    def _send_ready(self, ready: Sequence[PartitionQueue], now_s: float) -> bool:
+        try:
+            if self._cluster.needs_refresh or any(self._leader(queue) is None for queue in ready):
+                self._cluster.refresh({queue.topic_partition.topic for queue in ready})
+            self._numbering.prepare([queue.topic_partition for queue in ready])
+        except RetriableError as problem:
+            logger.debug("nothing can be sent: %s", problem)
+            self._pause_until_s = now_s + self._backoff.next_pause_s()
+            return False
+        except ClientError as problem:
+            logger.info("nothing can be sent: %s", problem)
+            return self._numbering.problem is not None
+        by_node: dict[Node, list[PartitionQueue]] = {}
+        for queue in ready:
+            node = self._leader(queue)
+            if node is None:
+                self._cluster.mark_stale()
+                self._pause_until_s = now_s + self._backoff.next_pause_s()
+            elif self._blocked_until_s.get(node.node_id, 0.0) <= now_s:
+                by_node.setdefault(node, []).append(queue)
+        sent = [self._send_to(node, queues) for node, queues in by_node.items()]
+        return any(sent)
+
+    def _leader(self, queue: PartitionQueue) -> Node | None:
+        return self._cluster.leader(queue.topic_partition)
+
+    def _send_to(self, node: Node, queues: Sequence[PartitionQueue]) -> bool:
+        link = self._link(node)
+        if link is None or link.request_count >= self._settings.max_in_flight_requests_per_connection:
+            return False
+        with self.lock:
+            batches = self._take(queues)
+        if not batches:
+            return False
+        for batch in batches:
+            if not batch.is_finished:
+                batch.finish(self._compression)
+                if self._numbering.is_numbered:
+                    self._stamp(batch)
+        try:
+            self._put_on_wire(link, batches)
+        except ClientError as problem:
+            if self._settings.acks == "0":
+                self._put_back(batches, problem)
+            self._lose(link, problem)
+            return True
+        if self._settings.acks == "0":
+            with self.lock:
+                finished = self._settle([BatchAnswer(batch, ErrorCode.NONE, None, NO_OFFSET) for batch in batches])
+            _finish(finished)
+        self._backoff.reset()
+        return True
+
+    def _take(self, queues: Iterable[PartitionQueue]) -> list[ProducerBatch]:
+        now_s = time.monotonic()
+        batches: list[ProducerBatch] = []
+        size_bytes = REQUEST_OVERHEAD_BYTES
+        for queue in queues:
+            batch = queue.sendable(now_s)
+            if batch is None or (batches and size_bytes + batch.size_bytes > self._settings.max_request_size):
+                continue
+            if self._numbering.is_numbered and not queue.unresolved:
+                identity = self._numbering.identity_for(queue.identity)
+                queue.starts_carefully = self._numbering.starts_carefully
+                if identity != queue.identity:
+                    queue.start(identity)
+            if queue.take(batch) and batch.is_finished:
+                self._stamp(batch)
+            size_bytes += batch.size_bytes
+            batches.append(batch)
+        return batches
+
+    def _stamp(self, batch: ProducerBatch) -> None:
+        batch.stamp(batch.identity, batch.base_sequence, is_transactional=self._numbering.transactional_id is not None)
+
+    def _put_on_wire(self, link: BrokerLink, batches: Sequence[ProducerBatch]) -> None:
+        metadata = self._cluster.metadata
+        topic_ids = {topic: metadata.topic_id(topic) for topic in {batch.topic_partition.topic for batch in batches}}
+        version = link.connection.versions.choose(PRODUCE, at_most=self._numbering.produce_version_max)
+        if version >= TOPIC_IDS_SINCE and ZERO_UUID in topic_ids.values():
+            version = LAST_VERSION_BY_NAME
+        request = build_request(
+            batches,
+            transactional_id=self._numbering.transactional_id,
+            acks=ACKS[self._settings.acks],
+            timeout_ms=self._settings.request_timeout_ms,
+            topic_ids=topic_ids,
+        )
+        link.send(request, batches, version=version, timeout_s=self._settings.request_timeout_ms / 1000)
+
+    def _link(self, node: Node) -> BrokerLink | None:
+        link = self._links.get(node.node_id)
+        if link is not None and link.node == node and not link.connection.is_closed:
+            return link
+        if link is not None:
+            self._lose(link, Disconnected(f"{link.node} is no longer there"))
+        try:
+            link = self._links[node.node_id] = BrokerLink(node, self._cluster.connect(node))
+        except RetriableError as problem:
+            logger.info("%s", problem)
+            self._cluster.mark_stale()
+            self._blocked_until_s[node.node_id] = time.monotonic() + self._backoff.next_pause_s()
+            return None
+        return link
+
+    def _wait(self, limit_s: float | None) -> None:
+        poller = select.poll()
+        poller.register(self._wake_receiver, select.POLLIN)
+        for link in self._links.values():
+            poller.register(link.connection, select.POLLIN)
+        now_s = time.monotonic()
+        pauses = [self._pause_until_s, *self._blocked_until_s.values(), *self._deadlines(now_s)]
+        pause_s = min((moment_s for moment_s in pauses if moment_s > now_s), default=NEVER_S)
+        with self.lock:
+            if self._is_stopping:
+                return
+            until_s = min(pause_s, self._accumulator.wake_at_s(now_s))
+            if limit_s is not None:
+                until_s = min(until_s, now_s + limit_s)
+            self._sleeping_until_s = until_s
+        poller.poll(None if until_s == NEVER_S else max(0.0, until_s - now_s) * 1000)
+        with self.lock:
+            self._sleeping_until_s = -NEVER_S
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_receiver, 4096)
+
+    def _deadlines(self, now_s: float) -> list[float]:
+        return [now_s + link.connection.remaining_s for link in self._links.values() if link.request_count]
+
+    def _receive(self) -> None:
+        for link in list(self._links.values()):
+            try:
+                answers = link.receive()
+            except ClientError as problem:
+                self._lose(link, problem)
+                continue
+            if answers:
+                with self.lock:
+                    finished = self._settle(answers)
+                _finish(finished)
+
+    def _settle(self, answers: Sequence[BatchAnswer]) -> Finished:
+        finished: Finished = []
+        now_s = time.monotonic()
+        for answer in answers:
+            batch = answer.batch
+            queue = self._accumulator.queue(batch.topic_partition)
+            if known_code(answer.error_code) in REFRESH_METADATA:
+                self._cluster.mark_stale()
+            outcome = judge(
+                answer,
+                queue,
+                can_restart=self._numbering.can_restart,
+                may_retry=self._numbering.may_retry,
+                has_expired=self._accumulator.has_expired(batch, now_s),
+                retries=self._settings.retries,
+            )
+            if outcome.verdict is Verdict.RETRY:
+                pause_s = self._retry_pause_s(batch, answer.error_code)
+                queue.put_back(batch, retry_at_s=now_s + pause_s)
+            elif outcome.verdict is Verdict.RENUMBER:
+                queue.put_back(batch, retry_at_s=now_s, is_refused=True)
+            elif outcome.verdict is Verdict.SUCCEED:
+                queue.succeeded(batch)
+                finished.append((batch, None, answer))
+            else:
+                assert outcome.error is not None
+                queue.failed(batch, is_certain=outcome.is_certain)
+                self._numbering.batch_failed(batch, outcome.error)
+                finished.append((batch, outcome.error, None))
+        self._release(finished)
+        return finished
+
+    def _retry_pause_s(self, batch: ProducerBatch, error_code: int) -> float:
+        if error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+            return 0.0
+        if error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
+            return CONCURRENT_PAUSE_S
+        first_s, longest_s = self._settings.retry_backoff_ms / 1000, self._settings.retry_backoff_max_ms / 1000
+        return min(first_s * 2.0 ** min(batch.attempts - 1, 32), longest_s)
+
+    def _lose(self, link: BrokerLink, problem: ClientError) -> None:
+        """The link is gone: whether its batches were stored is unknown, so they go again as they are."""
+        logger.info("%s", problem)
+        self._links.pop(link.node.node_id, None)
+        self._cluster.mark_stale()
+        self._put_back(link.lose(), problem)
+
+    def _put_back(self, batches: Sequence[ProducerBatch], problem: ClientError) -> None:
+        finished: Finished = []
+        now_s = time.monotonic()
+        with self.lock:
+            for batch in batches:
+                queue = self._accumulator.queue(batch.topic_partition)
+                can_try_again = self._numbering.may_retry and batch.attempts <= self._settings.retries
+                if can_try_again and not self._accumulator.has_expired(batch, now_s):
+                    pause_s = self._retry_pause_s(batch, ErrorCode.NETWORK_EXCEPTION)
+                    queue.put_back(batch, retry_at_s=now_s + pause_s)
+                else:
+                    queue.failed(batch, is_certain=False)
+                    self._numbering.batch_failed(batch, problem)
+                    finished.append((batch, problem, None))
+            self._release(finished)
+        _finish(finished)
+
+    def _release(self, finished: Finished) -> None:
+        for batch, _, _ in finished:
+            self._accumulator.release(batch)
+        if finished and self._accumulator.blocked_count:
+            self.memory_freed.notify_all()
+
+
+def _finish(finished: Finished) -> None:
+    """Tell who waits. Not with the lock held: callbacks may send."""
+    for batch, error, answer in finished:
+        if error is not None:
+            batch.delivery.fail(error)
+        elif answer is not None:
+            batch.delivery.succeed(answer.base_offset, answer.append_time_ms)

@@ -1,0 +1,249 @@
+"""The calls about a transaction, each retried until it is answered for good or its time is up. Nothing is remembered.
+
+A transaction is (transactional id, producer id, epoch), and nothing ties it to one connection or process: whoever has
+the identity may add partitions, commit offsets and end it. `uses_v2` says which of the two flows the cluster wants
+(KIP-890): in the second one brokers add partitions themselves, and ending a transaction gives the next identity.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, Category, category_of, error_of, known_code
+from fencepost.client.exceptions import ClientError, ProducerFenced, RetriableError, Timeout
+from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.values import ConsumerGroupMetadata, Offsets, ProducerIdentity
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+from fencepost.wire.message import Message
+from fencepost.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from fencepost.wire.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+)
+from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from fencepost.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from fencepost.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+    TxnOffsetCommitResponse,
+)
+
+V2_LEVEL = 2
+ADD_PARTITIONS_MAX = 3
+"""Later versions are for brokers among themselves."""
+END_TXN_V1_MAX, END_TXN_V2 = 4, 5
+TXN_OFFSET_COMMIT_V1_MAX, TXN_OFFSET_COMMIT_V2 = 4, 5
+GROUP_METADATA_SINCE = 3
+CONCURRENT_PAUSE_S = 0.02
+"""The previous transaction is a few milliseconds from its end: a longer pause would be felt by every transaction."""
+EXPLAIN_TIMEOUT_S = 2.0
+
+ResponseT = TypeVar("ResponseT", bound=Message)
+
+
+class TransactionControl:
+    def __init__(self, cluster: Cluster, transactional_id: str) -> None:
+        self._cluster = cluster
+        self.transactional_id = transactional_id
+
+    @property
+    def uses_v2(self) -> bool:
+        return self._cluster.transaction_version >= V2_LEVEL
+
+    def init_producer_id(
+        self, *, transaction_timeout_ms: int, presented: ProducerIdentity | None = None, deadline: Deadline
+    ) -> ProducerIdentity:
+        """An identity that fences all earlier ones; returns when an earlier transaction of this id is finished.
+
+        Without `presented` this takes over from whoever had the id. With it, only the owner of that identity gets the
+        next one: anybody else is told PRODUCER_FENCED (KIP-360).
+        """
+        asked = InitProducerIdRequest(
+            transactional_id=self.transactional_id, transaction_timeout_ms=transaction_timeout_ms
+        )
+        if presented is not None:
+            asked.producer_id, asked.producer_epoch = presented
+        response = self._call(asked, InitProducerIdResponse, _error_code, presented, deadline)
+        return ProducerIdentity(response.producer_id, response.producer_epoch)
+
+    def add_partitions(
+        self, identity: ProducerIdentity, partitions: Iterable[TopicPartition], *, deadline: Deadline
+    ) -> None:
+        """First flow only: before the first record goes to a partition."""
+        topics: dict[str, AddPartitionsToTxnTopic] = {}
+        for topic, partition in partitions:
+            topics.setdefault(topic, AddPartitionsToTxnTopic(name=topic)).partitions.append(partition)
+        asked = AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id=self.transactional_id,
+            v3_and_below_producer_id=identity.producer_id,
+            v3_and_below_producer_epoch=identity.producer_epoch,
+            v3_and_below_topics=list(topics.values()),
+        )
+        self._call(asked, AddPartitionsToTxnResponse, _partitions_error, identity, deadline, at_most=ADD_PARTITIONS_MAX)
+
+    def add_offsets(self, identity: ProducerIdentity, group_id: str, *, deadline: Deadline) -> None:
+        """First flow only: before offsets of a group are committed."""
+        asked = AddOffsetsToTxnRequest(
+            transactional_id=self.transactional_id,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.producer_epoch,
+            group_id=group_id,
+        )
+        self._call(asked, AddOffsetsToTxnResponse, _error_code, identity, deadline)
+
+    def txn_offset_commit(
+        self,
+        identity: ProducerIdentity,
+        group: ConsumerGroupMetadata,
+        offsets: Offsets,
+        *,
+        uses_v2: bool | None = None,
+        deadline: Deadline,
+    ) -> None:
+        """Offsets that become visible with the transaction's records, or never."""
+        topics: dict[str, TxnOffsetCommitRequestTopic] = {}
+        for (topic, partition), offset in offsets.items():
+            row = TxnOffsetCommitRequestPartition(partition, offset.offset, offset.leader_epoch, offset.metadata)
+            topics.setdefault(topic, TxnOffsetCommitRequestTopic(name=topic)).partitions.append(row)
+        asked = TxnOffsetCommitRequest(
+            transactional_id=self.transactional_id,
+            group_id=group.group_id,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.producer_epoch,
+            generation_id=group.generation_id,
+            member_id=group.member_id,
+            group_instance_id=group.group_instance_id,
+            topics=list(topics.values()),
+        )
+        v2 = self.uses_v2 if uses_v2 is None else uses_v2
+        # Older versions have no room for the member: a coordinator could not refuse one that was replaced.
+        at_least = GROUP_METADATA_SINCE if group.member_id or group.generation_id >= 0 else 0
+        self._call(
+            asked,
+            TxnOffsetCommitResponse,
+            _offsets_error,
+            identity,
+            deadline,
+            at_most=None if v2 else TXN_OFFSET_COMMIT_V1_MAX,
+            at_least=TXN_OFFSET_COMMIT_V2 if v2 else at_least,
+            group_id=group.group_id,
+        )
+
+    def end_txn(
+        self, identity: ProducerIdentity, *, is_commit: bool, uses_v2: bool | None = None, deadline: Deadline
+    ) -> ProducerIdentity:
+        """Commit or abort. Asking again after a lost answer is safe. Returns the identity of the next transaction."""
+        asked = EndTxnRequest(
+            transactional_id=self.transactional_id,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.producer_epoch,
+            committed=is_commit,
+        )
+        v2 = self.uses_v2 if uses_v2 is None else uses_v2
+        response = self._call(
+            asked,
+            EndTxnResponse,
+            _error_code,
+            identity,
+            deadline,
+            at_most=None if v2 else END_TXN_V1_MAX,
+            at_least=END_TXN_V2 if v2 else 0,
+        )
+        if response.producer_id < 0:
+            return identity
+        return ProducerIdentity(response.producer_id, response.producer_epoch)
+
+    def _call(
+        self,
+        request: Message,
+        response_class: type[ResponseT],
+        error_code_of: Callable[[ResponseT], int],
+        identity: ProducerIdentity | None,
+        deadline: Deadline,
+        *,
+        at_most: int | None = None,
+        at_least: int = 0,
+        group_id: str | None = None,
+    ) -> ResponseT:
+        api_name = type(request).__name__.removesuffix("Request")
+        kind = CoordinatorType.TRANSACTION if group_id is None else CoordinatorType.GROUP
+        key = self.transactional_id if group_id is None else group_id
+        backoff = Backoff(self._cluster.settings)
+        while True:
+            try:
+                response = self._cluster.call_coordinator(
+                    kind, key, request, response_class, deadline=deadline, at_most=at_most, at_least=at_least
+                )
+                code = error_code_of(response)
+                if code == ErrorCode.NONE:
+                    return response
+                problem = self._refused(api_name, code, identity)
+                if category_of(code, api_name) is not Category.RETRIABLE:
+                    raise problem
+                if known_code(code) in FIND_COORDINATOR_AGAIN:
+                    self._cluster.forget_coordinator(kind, key)
+            except RetriableError as lost:
+                problem, code = lost, ErrorCode.NETWORK_EXCEPTION
+            pause_s = backoff.next_pause_s()
+            if code == ErrorCode.CONCURRENT_TRANSACTIONS:
+                pause_s = min(pause_s, CONCURRENT_PAUSE_S)
+            if deadline.remaining_s <= pause_s:
+                raise Timeout(
+                    f"transactional id '{self.transactional_id}': {api_name} was not answered for good in time; "
+                    f"the last try said: {problem}"
+                ) from problem
+            time.sleep(pause_s)
+
+    def _refused(self, api_name: str, error_code: int, identity: ProducerIdentity | None) -> ClientError:
+        whose = "" if identity is None else f" with {identity}"
+        error = error_of(error_code, api_name, what=f"transactional id '{self.transactional_id}'{whose}")
+        if not isinstance(error, ProducerFenced):
+            return error
+        return ProducerFenced(f"{error} {self._current_owner()}".rstrip(), error_code=error.error_code)
+
+    def _current_owner(self) -> str:
+        """Who has the id now, as far as the coordinator tells: the answer that fenced us has no room for words."""
+        try:
+            response = self._cluster.call_coordinator(
+                CoordinatorType.TRANSACTION,
+                self.transactional_id,
+                DescribeTransactionsRequest(transactional_ids=[self.transactional_id]),
+                DescribeTransactionsResponse,
+                deadline=Deadline(EXPLAIN_TIMEOUT_S),
+                timeout_s=EXPLAIN_TIMEOUT_S,
+            )
+        except ClientError:
+            return ""
+        for row in response.transaction_states:
+            if row.error_code == ErrorCode.NONE:
+                owner = ProducerIdentity(row.producer_id, row.producer_epoch)
+                return f"The coordinator has {owner}, state {row.transaction_state}."
+        return ""
+
+
+def _error_code(response: "InitProducerIdResponse | AddOffsetsToTxnResponse | EndTxnResponse") -> int:
+    return response.error_code
+
+
+def _partitions_error(response: AddPartitionsToTxnResponse) -> int:
+    rows = [row for topic in response.results_by_topic_v3_and_below for row in topic.results_by_partition]
+    return _worst([row.partition_error_code for row in rows], "AddPartitionsToTxn")
+
+
+def _offsets_error(response: TxnOffsetCommitResponse) -> int:
+    return _worst([row.error_code for topic in response.topics for row in topic.partitions], "TxnOffsetCommit")
+
+
+_WORSE = (Category.FENCED, Category.FATAL, Category.ABORTABLE, Category.RETRIABLE)
+
+
+def _worst(codes: list[int], api_name: str) -> int:
+    """The code that decides for all; OPERATION_NOT_ATTEMPTED only says that another partition was refused."""
+    errors = [code for code in codes if code != ErrorCode.NONE]
+    telling = [code for code in errors if code != ErrorCode.OPERATION_NOT_ATTEMPTED] or errors
+    return min(telling, key=lambda code: _WORSE.index(category_of(code, api_name)), default=ErrorCode.NONE)

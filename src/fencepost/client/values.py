@@ -1,0 +1,81 @@
+"""Words that producers and consumers share."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol
+
+from fencepost.types import NO_OFFSET, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP, TopicPartition
+
+NO_GENERATION = -1
+NO_MEMBER_ID = ""
+NO_LEADER_EPOCH = -1
+
+
+class ProducerIdentity(NamedTuple):
+    """Who writes, as brokers see it: every record batch and every call about a transaction carries it."""
+
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+
+    def __str__(self) -> str:
+        return f"producer id {self.producer_id}, epoch {self.producer_epoch}"
+
+
+NO_IDENTITY = ProducerIdentity()
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record went. The offset is -1 with acks=0: nobody said."""
+
+    topic: str
+    partition: int
+    offset: int = NO_OFFSET
+    timestamp_ms: int = NO_TIMESTAMP
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        return TopicPartition(self.topic, self.partition)
+
+
+class OffsetAndMetadata(NamedTuple):
+    """The offset of the next record to read, and a word beside it."""
+
+    offset: int
+    metadata: str = ""
+    leader_epoch: int = NO_LEADER_EPOCH
+
+
+class ConsumerGroupMetadata(NamedTuple):
+    """Who commits offsets. A member that says who it is can be refused once it was replaced (KIP-447)."""
+
+    group_id: str
+    generation_id: int = NO_GENERATION
+    member_id: str = NO_MEMBER_ID
+    group_instance_id: str | None = None
+
+
+Offsets = Mapping[TopicPartition, OffsetAndMetadata]
+AnyOffsets = Mapping[tuple[str, int], "int | OffsetAndMetadata"]
+
+
+class OffsetSource(Protocol):
+    """What a transaction needs of the consumer whose offsets it commits."""
+
+    @property
+    def commits_automatically(self) -> bool:
+        """Whether offsets are committed beside the transaction, which would break it."""
+
+    def group_metadata(self) -> ConsumerGroupMetadata: ...
+
+    def consumed_offsets(self) -> Offsets:
+        """For every assigned partition that records were handed out of: the offset after the last of them."""
+
+    def seek_to_committed(self) -> None:
+        """Go back to the committed offsets, so that what an aborted transaction read is read again."""
+
+
+def normalized_offsets(offsets: AnyOffsets) -> Offsets:
+    """(topic, partition) and plain numbers are as good as `TopicPartition` and `OffsetAndMetadata`."""
+    return {
+        TopicPartition(*where): offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
+        for where, offset in offsets.items()
+    }
