@@ -78,4 +78,3 @@ async def read_all(bootstrap_servers: str, topic: str, *, partitions: int = 1, *
             polled = await client.getmany(timeout_ms=100)
             records.extend(record for batch in polled.values() for record in batch)
     return records
-

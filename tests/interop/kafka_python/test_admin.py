@@ -128,9 +128,7 @@ def test_groups_are_listed_described_and_deleted(manager: KafkaAdminClient, memb
     assert manager.delete_groups([name]) == {name: "GroupIdNotFoundError"}
 
 
-def test_offsets_of_a_group_are_listed_altered_and_deleted(
-    manager: KafkaAdminClient, member: Any, name: str
-) -> None:
+def test_offsets_of_a_group_are_listed_altered_and_deleted(manager: KafkaAdminClient, member: Any, name: str) -> None:
     part = TopicPartition(name, 0)
     earlier = {part: OffsetAndMetadata(1, "", -1)}
     assert manager.list_group_offsets([name])[name][part][:2] == (3, "note")

@@ -33,9 +33,7 @@ def test_records_come_back_as_they_were_sent_with_each_codec(
     codec = None if compression == "none" else compression
     with producer(broker.bootstrap_servers, compression_type=codec, linger_ms=5) as client:
         for sample in SAMPLES:
-            client.send(
-                name, sample.value, sample.key, headers=list(sample.headers), timestamp_ms=sample.timestamp_ms
-            )
+            client.send(name, sample.value, sample.key, headers=list(sample.headers), timestamp_ms=sample.timestamp_ms)
         client.flush(timeout=DEADLINE_S)
     records = read_all(broker.bootstrap_servers, name)
     assert [as_sample(record) for record in records] == SAMPLES
