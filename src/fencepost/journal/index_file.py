@@ -117,7 +117,7 @@ def encode_index(rows: OpenRows, *, salt: int, first_position: int, last_positio
 
 
 def write_index(disk: Disk, pieces: list[bytes], *, first_position: int) -> IndexHead:
-    """Synced under its own name, which is durable after the next `sync_folder`."""
+    """Not synced: what a power loss damages, its checksums show, and it is rebuilt."""
     name = index_name(first_position)
     head = write_temporary_index(disk, pieces, temporary_name=name + TEMPORARY_SUFFIX)
     disk.rename(name + TEMPORARY_SUFFIX, name)
@@ -129,7 +129,6 @@ def write_temporary_index(disk: Disk, pieces: list[bytes], *, temporary_name: st
         disk.unlink(temporary_name)
     file = disk.create(temporary_name, size_bytes=sum(map(len, pieces)))
     file.pwritev(pieces, 0)
-    file.datasync()
     head = read_index_head(file)
     file.close()
     assert head is not None

@@ -35,6 +35,9 @@ __all__ = ["CommitGroup", "Entry", "Journal"]
 
 _PREPARES_AT_RATIO = 0.5
 _CHECKPOINTS_KEPT = 2
+# Enum members are slow to look up and to pack, and this is the hottest path of the broker.
+_BATCH = int(FrameKind.BATCH)
+_CHECKPOINT = int(FrameKind.CHECKPOINT)
 
 
 class Journal:
@@ -101,7 +104,7 @@ class Journal:
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
         place = segment.append(
-            FrameKind.BATCH, partition_ref=partition_ref, position=position, pieces=pieces, size_bytes=size_bytes
+            _BATCH, partition_ref=partition_ref, position=position, pieces=pieces, size_bytes=size_bytes
         )
         self._last_position = position
         row = batch_row(
@@ -125,7 +128,7 @@ class Journal:
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
         place = segment.append(
-            FrameKind.CHECKPOINT,
+            _CHECKPOINT,
             partition_ref=CHECKPOINT_REF,
             position=position,
             pieces=(state,),
@@ -136,16 +139,28 @@ class Journal:
         return position
 
     def _segment_with_room(self, size_bytes: int) -> OpenSegment:
-        self._health.check()
-        if self._open_segments and self._open_segments[-1].has_room(size_bytes):
-            return self._open_segments[-1]
+        if self._health.failure is not None:
+            self._health.check()
+        segments = self._open_segments
+        if segments and segments[-1].has_room(size_bytes):
+            return segments[-1]
+        return self._next_segment(size_bytes)
+
+    def _next_segment(self, size_bytes: int) -> OpenSegment:
         invariant(size_bytes <= PAYLOAD_BYTES_MAX, f"an entry has at most {PAYLOAD_BYTES_MAX} bytes")
         if self._prepared is not None and self._prepared.has_room(size_bytes):
             segment, self._prepared = self._prepared, None
         else:
             segment = self._prepare(size_bytes)
+        self._take_back_unused()
         self._open_segments.append(segment)
         return segment
+
+    def _take_back_unused(self) -> None:
+        """Each open segment but the last has entries: the next one seals it, and an empty one cannot be sealed."""
+        if self._open_segments and not self._open_segments[-1].has_entries:
+            self._discard_prepared()
+            self._prepared = self._open_segments.pop()
 
     def _prepare(self, size_bytes: int) -> OpenSegment:
         """A file for the next segment, with room for an entry of that size."""
@@ -331,7 +346,8 @@ class Journal:
         if self._health.failure is None:
             invariant(self._in_flight is None, "no commit is in flight when a journal closes")
             self.commit()
-            self._discard_unused()
+            self._take_back_unused()
+            self._discard_prepared()
             for segment in self._open_segments:
                 seal_segment(segment)
                 self._try_write_index(segment)
@@ -341,12 +357,6 @@ class Journal:
         for sealed in self._directory.segments:
             sealed.close()
         self._disk.unlock_owner()
-
-    def _discard_unused(self) -> None:
-        self._discard_prepared()
-        if self._open_segments and not self._open_segments[-1].has_entries:
-            self._prepared = self._open_segments.pop()
-            self._discard_prepared()
 
     def _try_write_index(self, segment: OpenSegment) -> None:
         try:

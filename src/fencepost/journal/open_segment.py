@@ -69,9 +69,7 @@ class OpenSegment:
     def has_room(self, size_bytes: int) -> bool:
         return (self._end_place or HEADER_BYTES) + size_bytes <= self._room_end
 
-    def append(
-        self, kind: FrameKind, *, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int
-    ) -> int:
+    def append(self, kind: int, *, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int) -> int:
         """Take a frame that there is room for; its place."""
         if not self._pending:
             self._begin_group(position)
@@ -84,8 +82,7 @@ class OpenSegment:
             size_bytes=size_bytes,
         )
         place = self._end_place
-        self._pending.append(header)
-        self._pending.extend(pieces)
+        self._pending += (header, *pieces)
         self._end_place = place + FRAME_HEADER_BYTES + size_bytes
         self.last_position = position
         return place

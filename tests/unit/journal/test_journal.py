@@ -289,3 +289,13 @@ def test_many_sealed_segments_need_few_open_files() -> None:
     assert len(driver.replayed()) == 0
     driver.restart()
     assert len(driver.replayed()) == 300
+
+
+def test_a_huge_checkpoint_after_room_was_reserved_leaves_no_unsealed_segment_behind(driver: JournalDriver) -> None:
+    driver.write(1, bytes(2000))
+    driver.journal.reserve([1500, 1500])
+    driver.checkpoint(bytes(9000))
+    driver.write(1, b"next")
+    driver.kill()
+    assert driver.read() == driver.appended[1]
+    assert driver.replayed() == [(2, bytes(9000)), (3, driver.appended[1][1])]
