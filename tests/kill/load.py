@@ -13,13 +13,22 @@ from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Event
 
 from aiokafka import AIOKafkaProducer
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from kafka import KafkaProducer
 from kafka.errors import KafkaError as KafkaPythonError
+
+from fencepost.errors import ErrorCode
+from fencepost.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from tests.server.raw_client import RawClient
 
 PLAIN_TOPIC = "plain"
 TRANSACTION_TOPICS = ("invoices", "shipments")
 CALL_TIMEOUT_S = 30.0
+OFFSET_COMMIT = 8
 
 
 class Outcome(Enum):
@@ -81,35 +90,27 @@ def idempotent_writer(servers: str, writer: str, report: Report, stop: Event) ->
     producer.flush(CALL_TIMEOUT_S)
 
 
-def committing_reader(servers: str, group_id: str, report: Report, stop: Event) -> None:
-    """Reads and commits for its group, synchronously. What it was told is committed must stay committed.
+def offset_committer(servers: str, group_id: str, report: Report, stop: Event) -> None:
+    """Commits growing offsets for its group, one after the other. What it was told is committed must stay committed.
 
-    It assigns its partition itself: a broker that never lives longer than a second leaves a group no time to rebalance.
+    It speaks in raw requests: a broker that lives for less than a second leaves other consumers no time to begin.
     """
-    consumer = Consumer(
-        {
-            "bootstrap.servers": servers,
-            "group.id": group_id,
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-            "reconnect.backoff.max.ms": 100,
-            "log_level": 0,
-        }
-    )
-    consumer.assign([TopicPartition(PLAIN_TOPIC, 0, OFFSET_BEGINNING)])
     while not stop.is_set():
-        messages = consumer.consume(50, timeout=0.2)
-        good = [message for message in messages if message.error() is None]
-        if not good:
-            continue
-        offset = good[-1].offset() + 1
-        report.asked_offset = max(report.asked_offset, offset)
         try:
-            consumer.commit(offsets=[TopicPartition(PLAIN_TOPIC, 0, offset)], asynchronous=False)
-        except KafkaException:
-            continue
-        report.committed_offset = max(report.committed_offset, offset)
-    consumer.close()
+            with RawClient(servers) as client:
+                while not stop.is_set():
+                    report.asked_offset += 1
+                    if commit_offset(client, group_id, report.asked_offset) == ErrorCode.NONE:
+                        report.committed_offset = report.asked_offset
+        except (OSError, AssertionError):  # the connection is gone: nobody knows whether the last commit arrived
+            time.sleep(0.02)
+
+
+def commit_offset(client: RawClient, group_id: str, offset: int) -> int:
+    partitions = [OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)]
+    topics = [OffsetCommitRequestTopic(name=PLAIN_TOPIC, partitions=partitions)]
+    response = client.ask(OFFSET_COMMIT, 8, OffsetCommitRequest(group_id=group_id, topics=topics))
+    return response.topics[0].partitions[0].error_code
 
 
 def confluent_transactions(servers: str, writer: str, report: Report, stop: Event) -> None:

@@ -16,10 +16,10 @@ from tests.kill.load import (
     Outcome,
     Report,
     aiokafka_transactions,
-    committing_reader,
     confluent_transactions,
     idempotent_writer,
     kafka_python_transactions,
+    offset_committer,
     run_load,
 )
 
@@ -35,7 +35,7 @@ SETTINGS = {
 
 LOADS: dict[str, Load] = {
     "idempotent": idempotent_writer,
-    "readers": committing_reader,
+    "readers": offset_committer,
     "confluent": confluent_transactions,
     "kafka-python": kafka_python_transactions,
     "aiokafka": aiokafka_transactions,
@@ -112,7 +112,7 @@ def audit_offsets(servers: str, report: Report) -> None:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "readers", "log_level": 0})
     stored = consumer.committed([TopicPartition(PLAIN_TOPIC, 0)], timeout=30)[0].offset
     consumer.close()
-    assert report.committed_offset >= 0, "the group never committed"
+    assert report.committed_offset > KILLS, "the group hardly committed"
     assert report.committed_offset <= stored <= report.asked_offset
 
 
