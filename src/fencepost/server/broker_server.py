@@ -40,6 +40,7 @@ class BrokerServer:
         self._commit_is_scheduled = False
         self._commit_in_flight: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_at_ms = 0
         self._sweep: asyncio.TimerHandle | None = None
         self._listener: asyncio.Server | None = None
         self._stopped = asyncio.Event()
@@ -97,15 +98,18 @@ class BrokerServer:
         return int(time.monotonic() * 1000)
 
     def _arm_timer(self) -> None:
+        """A timer that fires too early does no harm, so one that is early enough is left alone."""
+        wake_at_ms = self.core.wake_at_ms()
+        if wake_at_ms is None or (self._timer is not None and self._timer_at_ms <= wake_at_ms):
+            return
         if self._timer is not None:
             self._timer.cancel()
-            self._timer = None
-        wake_at_ms = self.core.wake_at_ms()
-        if wake_at_ms is not None:
-            delay_s = max(0, wake_at_ms - self.monotonic_ms()) / 1000
-            self._timer = self._loop.call_later(delay_s, self._tick)
+        self._timer_at_ms = wake_at_ms
+        delay_s = max(0, wake_at_ms - self.monotonic_ms()) / 1000
+        self._timer = self._loop.call_later(delay_s, self._tick)
 
     def _tick(self) -> None:
+        self._timer = None
         self._run(lambda: self.core.tick(self.now()))
         self._after_core()
 
