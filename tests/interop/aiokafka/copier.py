@@ -2,7 +2,7 @@
 
 import asyncio
 
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRecord, TopicPartition
+from aiokafka import AIOKafkaProducer, ConsumerRecord, TopicPartition
 from aiokafka.abc import ConsumerRebalanceListener
 from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 
@@ -45,16 +45,14 @@ async def main() -> None:
         reader.subscribe([given["source"]], listener=revocations)
         assigned: list[int] = []
         while not reporter.stopping:
-            count = revocations.count
             polled = await reader.getmany(timeout_ms=50, max_records=BATCH)
+            count = revocations.count
             now = sorted(part.partition for part in reader.assignment())
             if now != assigned:
                 reporter.say("assigned", now)
                 assigned = now
             async with revocations.in_transaction:
-                if count != revocations.count:
-                    await rewind(reader)
-                elif polled:
+                if polled and count == revocations.count:
                     await copy(reporter, writer, polled)
 
 
@@ -73,12 +71,6 @@ async def copy(
         ends = {part: batch[-1].offset + 1 for part, batch in polled.items()}
         await writer.send_offsets_to_transaction(ends, given["group"])
     reporter.say("copied", len(records))
-
-
-async def rewind(reader: AIOKafkaConsumer) -> None:
-    """Back to what is committed, or to the start."""
-    for part in reader.assignment():
-        reader.seek(part, await reader.committed(part) or 0)
 
 
 asyncio.run(main())
