@@ -81,6 +81,8 @@ class Sender:
         """Give up everything that is not on its way."""
         with self.lock:
             dropped = self._accumulator.drop_waiting()
+            for batch in dropped:
+                self._numbering.batch_failed(batch, error)
             self.memory_freed.notify_all()
         _finish([(batch, error, None) for batch in dropped])
 
@@ -137,7 +139,9 @@ class Sender:
         finished: Finished = []
         problem = self._numbering.problem
         if problem is not None:
-            finished += [(batch, problem, None) for batch in self._accumulator.drop_waiting()]
+            for batch in self._accumulator.drop_waiting():
+                self._numbering.batch_failed(batch, problem)
+                finished.append((batch, problem, None))
         for batch in self._accumulator.drop_expired(now_s):
             limit_ms = self._settings.delivery_timeout_ms
             error = Timeout(

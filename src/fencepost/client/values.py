@@ -54,7 +54,12 @@ class ConsumerGroupMetadata(NamedTuple):
 
 
 Offsets = Mapping[TopicPartition, OffsetAndMetadata]
-AnyOffsets = Mapping[tuple[str, int], "int | OffsetAndMetadata"]
+AnyOffsets = (
+    Mapping[TopicPartition, OffsetAndMetadata]
+    | Mapping[TopicPartition, int]
+    | Mapping[tuple[str, int], OffsetAndMetadata]
+    | Mapping[tuple[str, int], int]
+)
 
 
 class OffsetSource(Protocol):

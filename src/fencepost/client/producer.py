@@ -1,0 +1,336 @@
+"""The producer: records in, futures out; with a transactional id, transactions around them.
+
+Idempotent unless told otherwise: what is acknowledged is stored once, in the order of `send`, whatever was lost on the
+way. All calls are thread-safe. Not to be used on both sides of a fork: a child process makes its own.
+"""
+
+import os
+import random
+import time
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from fencepost.client.accumulator import Accumulator, Limits
+from fencepost.client.cluster import Cluster
+from fencepost.client.delivery import RecordFuture, TableFuture
+from fencepost.client.exceptions import (
+    BufferExhausted,
+    ClientError,
+    IllegalState,
+    RecordTooLarge,
+    Timeout,
+    TransactionAborted,
+)
+from fencepost.client.metadata import TopicMetadata
+from fencepost.client.numbering import IdempotentNumbering, Numbering, PlainNumbering
+from fencepost.client.partitioner import StickyPartitioner, partition_for_key
+from fencepost.client.producer_batch import record_bytes_max
+from fencepost.client.sender import Sender
+from fencepost.client.serializers import Serializer, serialize_bytes
+from fencepost.client.settings import ProducerSettings, client_settings
+from fencepost.client.time_limits import Deadline
+from fencepost.client.transaction_block import TransactionBlock
+from fencepost.client.transaction_control import TransactionControl
+from fencepost.client.transaction_manager import TransactionManager
+from fencepost.client.transaction_states import State
+from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, ProducerIdentity, normalized_offsets
+from fencepost.errors import ErrorCode
+from fencepost.records.header import HEADER_BYTES
+from fencepost.types import TopicPartition
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+CLOSE_TIMEOUT_S = 30.0
+
+
+class Producer:
+    """`settings` are Kafka's own in snake_case: `Producer("localhost:9092", linger_ms=20, compression_type="zstd")`."""
+
+    def __init__(
+        self,
+        bootstrap_servers: str | Iterable[str],
+        *,
+        key_serializer: Serializer = serialize_bytes,
+        value_serializer: Serializer = serialize_bytes,
+        **settings: Any,
+    ) -> None:
+        self._settings = client_settings(ProducerSettings, settings, kind="producer")
+        self._serialize_key = key_serializer
+        self._serialize_value = value_serializer
+        self._cluster = Cluster(bootstrap_servers, self._settings)
+        self._transactions: TransactionManager | None = None
+        self._sticky = StickyPartitioner(self._settings.batch_size, random.choice)
+        numbering = self._make_numbering()
+        limits = Limits(
+            batch_bytes=min(self._settings.batch_size, self._settings.max_request_size),
+            linger_s=self._settings.linger_ms / 1000,
+            buffer_bytes=self._settings.buffer_memory,
+            delivery_timeout_s=self._settings.delivery_timeout_ms / 1000,
+        )
+        self._accumulator = Accumulator(limits, is_numbered=numbering.is_numbered)
+        self._sender = Sender(self._cluster, self._accumulator, numbering, self._settings)
+        self._max_message_bytes: dict[str, int] = {}
+        self._process_id = os.getpid()
+        self._is_closed = False
+        self._sender.start()
+
+    def _make_numbering(self) -> Numbering:
+        settings = self._settings
+        if settings.transactional_id:
+            self._transactions = TransactionManager(
+                TransactionControl(self._cluster, settings.transactional_id),
+                transaction_timeout_ms=settings.transaction_timeout_ms,
+                call_timeout_s=settings.request_timeout_ms / 1000,
+            )
+            return self._transactions
+        return IdempotentNumbering(self._cluster) if settings.enable_idempotence else PlainNumbering()
+
+    @property
+    def settings(self) -> ProducerSettings:
+        return self._settings
+
+    @property
+    def cluster(self) -> Cluster:
+        return self._cluster
+
+    @property
+    def state(self) -> State | None:
+        """Where a transactional producer stands; None for any other."""
+        return None if self._transactions is None else self._transactions.state
+
+    @property
+    def identity(self) -> ProducerIdentity | None:
+        """The producer id and epoch of a transactional producer."""
+        return None if self._transactions is None else self._transactions.identity
+
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        partition: int | None = None,
+        headers: Iterable[tuple[str, bytes | None]] = (),
+        timestamp_ms: int | None = None,
+    ) -> RecordFuture:
+        """Put a record on its way. The future has its offset, or what kept it from being stored.
+
+        Waits, up to `max.block.ms`, for the topic's metadata and for room in `buffer.memory`.
+        """
+        self._check_usable()
+        if self._transactions is not None:
+            self._transactions.check_can_send()
+        key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
+        some_headers = tuple(headers)
+        size_bytes = HEADER_BYTES + record_bytes_max(key_bytes, value_bytes, some_headers)
+        self._check_size(topic, size_bytes)
+        deadline = Deadline(self._settings.max_block_ms / 1000)
+        metadata = self._topic(topic, deadline)
+        chosen = self._choose_partition(metadata, partition, key_bytes, size_bytes)
+        if timestamp_ms is None:
+            timestamp_ms = time.time_ns() // 1_000_000
+        topic_partition = TopicPartition(topic, chosen)
+        with self._sender.lock:
+            while True:
+                now_s = time.monotonic()
+                future = self._accumulator.append(
+                    topic_partition,
+                    timestamp_ms=timestamp_ms,
+                    key=key_bytes,
+                    value=value_bytes,
+                    headers=some_headers,
+                    now_s=now_s,
+                )
+                if future is not None:
+                    self._nudge(topic_partition, now_s)
+                    return future
+                self._wait_for_memory(deadline)
+
+    def send_arrow(self, topic: str, table: "pa.Table | pa.RecordBatch") -> TableFuture:
+        """All rows of a table, without a Python object for each: column `value`, and `key`, `partition`, `headers`,
+        `timestamp` where they are there. A row whose partition is null or not given goes where its key says.
+        """
+        from fencepost.client.admin_topics import max_message_bytes
+        from fencepost.client.arrow_sending import ArrowSending
+
+        self._check_usable()
+        if self._transactions is not None:
+            self._transactions.check_can_send()
+        deadline = Deadline(self._settings.max_block_ms / 1000)
+        metadata = self._topic(topic, deadline)
+        if topic not in self._max_message_bytes:
+            self._max_message_bytes[topic] = max_message_bytes(self._cluster, topic)
+        sending = ArrowSending(self._settings, metadata, max_message_bytes=self._max_message_bytes[topic])
+        deliveries = []
+        for topic_partition, encoded in sending.batches(table):
+            deadline = Deadline(self._settings.max_block_ms / 1000)
+            with self._sender.lock:
+                while True:
+                    now_s = time.monotonic()
+                    delivery = self._accumulator.add_whole(topic_partition, encoded, now_s=now_s)
+                    if delivery is not None:
+                        self._sender.wake_before(now_s)
+                        break
+                    self._wait_for_memory(deadline)
+            deliveries.append(delivery)
+        return TableFuture(deliveries, len(table))
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Send everything and wait until it is settled, well or badly; the futures say which. `timeout` in seconds."""
+        self._check_usable()
+        self._settle(Deadline(timeout))
+
+    def partitions_for(self, topic: str) -> list[int]:
+        self._check_usable()
+        metadata = self._topic(topic, Deadline(self._settings.max_block_ms / 1000))
+        return sorted(metadata.partitions)
+
+    # Transactions
+
+    def init_transactions(self) -> None:
+        """Take over the transactional id: fences older producers with it and finishes what they left open."""
+        self._transactional("init_transactions").init(self._deadline())
+
+    def begin_transaction(self) -> None:
+        self._transactional("begin_transaction").begin()
+
+    def send_offsets_to_transaction(self, offsets: AnyOffsets, group: str | ConsumerGroupMetadata) -> None:
+        """Commit a consumer's offsets with this transaction. With `consumer.group_metadata()` the coordinator refuses
+        a consumer that was replaced; with a bare group id it cannot."""
+        transactions = self._transactional("send_offsets_to_transaction")
+        metadata = ConsumerGroupMetadata(group) if isinstance(group, str) else group
+        transactions.send_offsets(normalized_offsets(offsets), metadata, self._deadline())
+
+    def commit_transaction(self) -> None:
+        """Flush, then commit. After `Timeout` call it again: nothing else settles what the coordinator decided."""
+        self._transactional("commit_transaction").commit(self._deadline(), self._settle)
+
+    def abort_transaction(self) -> None:
+        """Give up the transaction. After `Timeout` call it again."""
+        transactions = self._transactional("abort_transaction")
+        error = TransactionAborted("the transaction was aborted before the record was sent")
+
+        def give_up(deadline: Deadline) -> None:
+            self._sender.drop_waiting(error)
+            self._settle(deadline)
+
+        transactions.abort(self._deadline(), give_up)
+
+    def transaction(self) -> TransactionBlock:
+        """`with producer.transaction() as txn:` commits at its end, aborts on an exception."""
+        self._transactional("transaction")
+        return TransactionBlock(self)
+
+    # The end
+
+    def close(self, timeout: float | None = None) -> None:
+        """Send what waits, abort an open transaction, end the thread, all within `timeout` seconds."""
+        if self._is_closed:
+            return
+        if self._process_id != os.getpid():
+            self._is_closed = True
+            return
+        deadline = Deadline(CLOSE_TIMEOUT_S if timeout is None else timeout)
+        try:
+            if self.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR):
+                self._sender.drop_waiting(TransactionAborted("the producer was closed within a transaction"))
+                self._transactional("close").abort(deadline, self._settle)
+            else:
+                self._settle(deadline)
+        except ClientError:
+            pass
+        finally:
+            self._is_closed = True
+            has_ended = self._sender.stop(deadline.remaining_s + 1)
+            self._cluster.close()
+        if not has_ended:
+            raise Timeout("the producer's thread did not end in time")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _deadline(self) -> Deadline:
+        return Deadline(self._settings.max_block_ms / 1000)
+
+    def _transactional(self, call: str) -> TransactionManager:
+        self._check_usable()
+        if self._transactions is None:
+            raise IllegalState(f"{call} needs a producer with a transactional_id")
+        return self._transactions
+
+    def _check_usable(self) -> None:
+        if self._is_closed:
+            raise IllegalState("the producer is closed")
+        if self._process_id != os.getpid():
+            raise IllegalState("the producer was made before a fork: make one in this process")
+
+    def _check_size(self, topic: str, size_bytes: int) -> None:
+        limit, name = self._settings.max_request_size, "max.request.size"
+        if self._settings.buffer_memory < limit:
+            limit, name = self._settings.buffer_memory, "buffer.memory"
+        if size_bytes > limit:
+            raise RecordTooLarge(
+                f"a record of {size_bytes} bytes for '{topic}' is more than {name}={limit}",
+                error_code=ErrorCode.MESSAGE_TOO_LARGE,
+            )
+
+    def _topic(self, topic: str, deadline: Deadline) -> TopicMetadata:
+        known = self._cluster.metadata.topics.get(topic)
+        return known if known is not None and known.partitions else self._cluster.topic(topic, deadline)
+
+    def _choose_partition(self, topic: TopicMetadata, partition: int | None, key: bytes | None, size_bytes: int) -> int:
+        if partition is not None:
+            if partition not in topic.partitions:
+                raise IllegalState(f"'{topic.name}' has {topic.partition_count} partitions, there is no {partition}")
+            return partition
+        if key is not None:
+            return partition_for_key(key, topic.partition_count)
+        return self._sticky.partition(topic.name, topic.available_partitions or sorted(topic.partitions), size_bytes)
+
+    def _nudge(self, topic_partition: TopicPartition, now_s: float) -> None:
+        queue = self._accumulator.queue(topic_partition)
+        first = queue.new[0]
+        is_full = first.is_closed or self._accumulator.is_pressed
+        self._sender.wake_before(now_s if is_full else first.created_at_s + self._settings.linger_ms / 1000)
+
+    def _wait_for_memory(self, deadline: Deadline) -> None:
+        """With the lock held."""
+        self._check_usable()
+        if self._transactions is not None:
+            self._transactions.check_can_send()
+        if deadline.has_passed or self._sender.is_current_thread:
+            raise BufferExhausted(
+                f"buffer.memory={self._settings.buffer_memory} is full of records that are not delivered yet, "
+                f"and none left it within max.block.ms={self._settings.max_block_ms}"
+            )
+        self._accumulator.blocked_count += 1
+        try:
+            self._sender.wake_before(time.monotonic())
+            self._sender.memory_freed.wait(deadline.remaining_s)
+        finally:
+            self._accumulator.blocked_count -= 1
+
+    def _settle(self, deadline: Deadline) -> None:
+        """Wait until everything that was sent by now is settled."""
+        if self._sender.is_current_thread:
+            raise IllegalState("a delivery callback cannot wait for deliveries: it runs on the sender's thread")
+        with self._sender.lock:
+            batches = list(self._accumulator.incomplete)
+            if not batches:
+                return
+            self._accumulator.flush_count += 1
+            self._sender.wake_before(time.monotonic())
+        try:
+            for batch in batches:
+                remaining_s = deadline.remaining_s
+                if not batch.delivery.wait(None if remaining_s == float("inf") else remaining_s):
+                    raise Timeout(f"{batch.topic_partition}: records are still on their way")
+        finally:
+            with self._sender.lock:
+                self._accumulator.flush_count -= 1
