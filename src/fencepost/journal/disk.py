@@ -40,6 +40,9 @@ class DiskFile(Protocol):
     def pread(self, size_bytes: int, position: int) -> bytes:
         """At most `size_bytes`; fewer only at the end of the file."""
 
+    def will_read(self, ranges: Sequence[tuple[int, int]]) -> None:
+        """A hint before several reads: these bytes, each from a start to an end, are wanted soon."""
+
     def pwritev(self, pieces: Sequence[Buffer], position: int) -> None:
         """Write all pieces, one after the other, from `position` on. Raises `DiskFull` if the file would have to
         grow and there is no room; what part of the pieces was written is then unknown."""
