@@ -14,8 +14,9 @@ from fencepost.journal.index_file import IndexHead, encode_index, write_index
 from fencepost.journal.open_segment import OpenSegment
 from fencepost.types import Buffer
 
-_JOINED_BYTES_MAX = 128 << 10
+SMALL_GROUP_BYTES_MAX = 128 << 10
 """Copying that much costs less than handing each of its pieces to the operating system."""
+PADDING_BYTES = 512 << 10
 
 
 @dataclass(slots=True)
@@ -70,14 +71,23 @@ class CommitGroup:
 
     def _write(self, part: GroupPart) -> None:
         segment = part.segment
-        is_small = part.end_place - part.place <= _JOINED_BYTES_MAX
-        segment.file.pwritev([b"".join(part.pieces)] if is_small else part.pieces, part.place)
+        is_small = part.end_place - part.place <= SMALL_GROUP_BYTES_MAX
+        segment.file.pwritev([b"".join(part.pieces), self._padding(part)] if is_small else part.pieces, part.place)
         if self.syncs or not segment.is_named:
             segment.file.datasync()
         if not segment.is_named:
             self.disk.rename(segment.temporary_name, segment.name)
             self.disk.sync_folder()
             segment.is_named = True
+
+    def _padding(self, part: GroupPart) -> bytes:
+        """Zeros behind a small group. They change nothing in a file that is preallocated with zeros, but a group that
+        overwrites blocks syncs in half the time: the file system need not note down that reserved ones are in use."""
+        segment = part.segment
+        if not self.syncs or part.end_place <= segment.written_place:
+            return b""
+        segment.written_place = min(segment.capacity_bytes, part.end_place + PADDING_BYTES)
+        return bytes(segment.written_place - part.end_place)
 
     def _prepare_ahead(self) -> None:
         try:

@@ -31,6 +31,8 @@ class OpenSegment:
         self.last_position = 0
         self.synced_place = 0
         """Readers see what lies before it."""
+        self.written_place = 0
+        """The file has written blocks, not only reserved ones, before it. Only a commit touches this."""
         self.is_named = False
         self.is_sealed = False
         self.is_unsynced = is_unsynced
@@ -53,6 +55,10 @@ class OpenSegment:
     @property
     def end_place(self) -> int:
         return self._end_place
+
+    @property
+    def capacity_bytes(self) -> int:
+        return self._capacity_bytes
 
     @property
     def used_ratio(self) -> float:
