@@ -12,13 +12,13 @@ WORKLOADS = (1, 2)
 @pytest.mark.parametrize("workload_seed", WORKLOADS)
 def test_no_crash_loses_or_invents_anything(workload_seed: int, crash_points: dict[str, int]) -> None:
     exploration = Exploration(
-        workload_seed, {CrashModel.KILLED: 1, CrashModel.POWER_LOST: 5, CrashModel.TORN: 3}, recovery_stride=50
+        workload_seed, {CrashModel.KILLED: 1, CrashModel.POWER_LOST: 4, CrashModel.TORN: 3}, recovery_stride=50
     )
     crash_points[f"journal workload {workload_seed}"] = exploration.run()
 
 
 def test_no_second_crash_inside_recovery_changes_anything(crash_points: dict[str, int]) -> None:
-    exploration = Exploration(4, dict.fromkeys(CrashModel, 0), recovery_stride=5)
+    exploration = Exploration(4, dict.fromkeys(CrashModel, 0), recovery_stride=9)
     crash_points["journal recovery"] = exploration.run()
 
 
