@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("fencepost.cleaning")
 
 COMPACTION_KEYS_MAX = 500_000
-"""Keys of one partition that a scan holds in memory, about 170 bytes each."""
+"""Keys of one partition that a scan holds in memory, about 135 bytes each."""
 COPIED_PER_FREED_MAX = 20
 """Compaction may have to copy the whole journal; it waits until that frees one byte for so many."""
 CHEAP_SEGMENTS_MAX = 4

@@ -31,7 +31,7 @@ from fencepost.records.record import Record
 from fencepost.settings import TopicSettings
 from fencepost.types import Buffer
 
-SLICE_BYTES = 128 << 10
+SLICE_BYTES = 32 << 10
 DIGEST_BYTES = 16
 NEVER_MS = 2**63 - 1
 

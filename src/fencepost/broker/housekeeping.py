@@ -1,8 +1,10 @@
 """What the broker does by the clock: aborts of timed-out transactions, expiry, checkpoints, rounds of cleaning.
 
-Each task has its own interval. Deadlines are monotonic, so a step of the wall clock makes nothing happen early.
+Each task has its own interval. Deadlines are monotonic, so a step of the wall clock makes nothing happen early. What a
+full disk leaves no room for is put off: every task looks anew at the state when its next time comes.
 """
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,11 +13,14 @@ from fencepost.broker.call import Now
 from fencepost.broker.checkpoint import dump_checkpoint
 from fencepost.broker.cleaner import Cleaner
 from fencepost.groups.expiry import decide_expiry
+from fencepost.journal.disk import DiskFull
 from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
 from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
+
+logger = logging.getLogger("fencepost.broker")
 
 FIRST_CLEANING_MS = 30_000
 """A broker that never runs for long is cleaned too."""
@@ -61,7 +66,10 @@ class Housekeeping:
         for task in self._tasks:
             if task.due_ms <= now.monotonic_ms:
                 task.due_ms = now.monotonic_ms + task.interval_ms
-                task.run(now)
+                try:
+                    task.run(now)
+                except DiskFull as problem:
+                    logger.warning("put off for %d ms: %s", task.interval_ms, problem)
         self.cleaner.step()
 
     def after_commit(self) -> None:
@@ -71,8 +79,12 @@ class Housekeeping:
         self.cleaner.after_commit()
 
     def append_checkpoint(self) -> None:
-        self._core.journal.append_checkpoint(dump_checkpoint(self._core.state))
+        """If there is room: without one a start takes longer and cleaning waits, nothing else."""
         self._checkpointed_bytes = self._core.writer.appended_bytes
+        try:
+            self._core.journal.append_checkpoint(dump_checkpoint(self._core.state))
+        except DiskFull as problem:
+            logger.warning("no checkpoint: %s", problem)
 
     def _abort_timed_out(self, now: Now) -> None:
         core = self._core
