@@ -32,10 +32,10 @@ def consumer(bootstrap_servers: str, *topics: str, **settings: Any) -> Iterator[
     opened = KafkaConsumer(bootstrap_servers=bootstrap_servers, **defaults | settings)
     try:
         if topics:
-            # Learnt before the group is joined: where metadata comes later and a poll ends while the member joins
-            # again because of it, kafka-python 3.0 forgets the assignment that the broker gives it.
-            wait_for("metadata", lambda: all(opened.partitions_for_topic(topic) for topic in topics))
+            # Metadata is asked for before the group is joined: where it comes later and a poll ends while the member
+            # joins again because of it, kafka-python 3.0 forgets the assignment that the broker gives it.
             opened.subscribe(list(topics))
+            wait_for("metadata", lambda: opened.topics() >= set(topics))
         yield opened
     finally:
         opened.close()

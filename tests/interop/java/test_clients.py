@@ -1,0 +1,32 @@
+"""The Java producer, consumer and admin client against our broker: both versions, one program for each subject."""
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from fencepost.server.embedded import EmbeddedBroker
+from tests.interop.java.java_program import JavaClient
+
+pytestmark = pytest.mark.kafka
+
+
+def create_topics(broker: EmbeddedBroker, **partitions: int) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    topics = [NewTopic(name.replace("_", "-"), count, 1) for name, count in partitions.items()]
+    for future in admin.create_topics(topics).values():
+        future.result(10)
+
+
+def test_records_come_back_as_they_were_sent_with_every_codec(broker: EmbeddedBroker, java: JavaClient) -> None:
+    said = java.run("ProduceConsume", broker.bootstrap_servers)
+    assert said == [f"{codec} 200" for codec in ("none", "gzip", "snappy", "lz4", "zstd")]
+
+
+def test_transactions_from_first_to_last(broker: EmbeddedBroker, java: JavaClient) -> None:
+    create_topics(broker, tx_life=3, tx_zombie=1, tx_slow=1)
+    said = java.run("Transactions", broker.bootstrap_servers)
+    assert [line.rsplit(" ", 1)[0] for line in said] == ["committed 39 of", "offsets", "fenced", "timed out"]
+
+
+def test_what_administrators_ask(broker: EmbeddedBroker, java: JavaClient) -> None:
+    said = java.run("AdminCalls", broker.bootstrap_servers)
+    assert said == ["cluster", "topics", "settings", "records", "groups", "transactions", "deletion"]
