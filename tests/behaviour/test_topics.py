@@ -1,5 +1,7 @@
 """Metadata, auto-creation, and topics made, changed and deleted by request."""
 
+from uuid import UUID
+
 import pytest
 
 from fencepost.errors import ErrorCode
@@ -39,11 +41,15 @@ def test_an_invalid_name_is_not_made(peer: Peer, name: str) -> None:
     assert create(peer, name) == ErrorCode.INVALID_TOPIC_EXCEPTION
 
 
-def test_a_topic_is_found_by_its_id(peer: Peer) -> None:
+@pytest.mark.parametrize("name", [None, ""])
+def test_a_topic_is_found_by_its_id(peer: Peer, name: str | None) -> None:
+    """Java's admin client sends an empty name with the id."""
     topic = peer.create_topic(partitions=2)
     topic_id = peer.describe_topic(topic).topic_id
-    found = peer.put(MetadataRequest([MetadataRequestTopic(topic_id=topic_id, name=None)]), 12).topics[0]
-    assert (found.error_code, found.name, len(found.partitions)) == (0, topic, 2)
+    found = peer.put(MetadataRequest([MetadataRequestTopic(topic_id=topic_id, name=name)]), 12).topics[0]
+    assert (found.error_code, found.name, found.topic_id, len(found.partitions)) == (0, topic, topic_id, 2)
+    absent = peer.put(MetadataRequest([MetadataRequestTopic(topic_id=UUID(int=77), name=name)]), 12).topics[0]
+    assert (absent.error_code, absent.name, absent.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, None, UUID(int=77))
 
 
 def test_the_answer_names_brokers_controller_and_leaders(peer: Peer) -> None:

@@ -55,7 +55,8 @@ def _find_or_create(core: BrokerCore, call: Call, wanted: MetadataRequestTopic) 
     catalogue = core.state.catalogue
     if call.api_version < BY_ID_SINCE_VERSION and (wanted.name is None or wanted.topic_id != NO_TOPIC_ID):
         return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=wanted.name or "")
-    if wanted.name is None:
+    # Java's admin client sends an empty name beside an id.
+    if wanted.name is None or wanted.topic_id != NO_TOPIC_ID:
         topic = catalogue.topic_by_id(wanted.topic_id)
         if topic is None:
             return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=wanted.topic_id)
