@@ -1,19 +1,12 @@
 """The Java producer, consumer and admin client against our broker: both versions, one program for each subject."""
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from fencepost.server.embedded import EmbeddedBroker
 from tests.interop.java.java_program import JavaClient
+from tests.interop.java.topics import create_topics
 
 pytestmark = pytest.mark.kafka
-
-
-def create_topics(broker: EmbeddedBroker, **partitions: int) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-    topics = [NewTopic(name.replace("_", "-"), count, 1) for name, count in partitions.items()]
-    for future in admin.create_topics(topics).values():
-        future.result(10)
 
 
 def test_records_come_back_as_they_were_sent_with_every_codec(broker: EmbeddedBroker, java: JavaClient) -> None:
@@ -22,7 +15,7 @@ def test_records_come_back_as_they_were_sent_with_every_codec(broker: EmbeddedBr
 
 
 def test_transactions_from_first_to_last(broker: EmbeddedBroker, java: JavaClient) -> None:
-    create_topics(broker, tx_life=3, tx_zombie=1, tx_slow=1)
+    create_topics(broker, {"tx-life": 3, "tx-zombie": 1, "tx-slow": 1})
     said = java.run("Transactions", broker.bootstrap_servers)
     assert [line.rsplit(" ", 1)[0] for line in said] == ["committed 39 of", "offsets", "fenced", "timed out"]
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from fencepost.server.embedded import EmbeddedBroker
 from tests.interop.java.java_program import JavaClient, RunningProgram
+from tests.interop.java.topics import create_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -31,9 +31,7 @@ class Feed:
     def __init__(self, broker: EmbeddedBroker, topic: str) -> None:
         self._topic = topic
         self._producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 0})
-        AdminClient({"bootstrap.servers": broker.bootstrap_servers}).create_topics([NewTopic(topic, PARTITIONS, 1)])[
-            topic
-        ].result(10)
+        create_topics(broker, {topic: PARTITIONS})
         self.sent = 0
 
     def wave(self) -> None:

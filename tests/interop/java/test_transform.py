@@ -2,10 +2,10 @@
 
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
 
 from fencepost.server.embedded import EmbeddedBroker
 from tests.interop.java.java_program import JavaClient
+from tests.interop.java.topics import create_topics
 
 pytestmark = pytest.mark.kafka
 
@@ -45,12 +45,7 @@ def test_a_killed_instance_leaves_nothing_half_done(
 ) -> None:
     java: JavaClient = request.getfixturevalue(client)
     servers = broker.bootstrap_servers
-    for future in (
-        AdminClient({"bootstrap.servers": servers})
-        .create_topics([NewTopic("input", PARTITIONS, 1), NewTopic("output", PARTITIONS, 1)])
-        .values()
-    ):
-        future.result(10)
+    create_topics(broker, {"input": PARTITIONS, "output": PARTITIONS})
     arguments = [servers, "transform", "input", "output"]
     with (
         java.start("Transform", *arguments, "survivor", str(COUNT * 10), *settings) as survivor,
