@@ -7,13 +7,12 @@ Time comes in as seconds of the monotonic clock. Locks and waiting are the produ
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from fencepost.client.alarm import NEVER_S
 from fencepost.client.delivery import Delivery, RecordFuture
 from fencepost.client.partition_queue import PartitionQueue
 from fencepost.client.producer_batch import ProducerBatch, record_bytes_max
 from fencepost.records.record import Headers
 from fencepost.types import TopicPartition
-
-NEVER_S = float("inf")
 
 
 class Limits(NamedTuple):
@@ -95,6 +94,11 @@ class Accumulator:
         if batch is None:
             return False
         return batch.is_closed or self.is_pressed or batch.created_at_s + self._limits.linger_s <= now_s
+
+    def ready_at_s(self, topic_partition: TopicPartition, now_s: float) -> float:
+        """When the first new batch of a partition may go, as far as lingering is concerned."""
+        first = self.queue(topic_partition).new[0]
+        return now_s if first.is_closed or self.is_pressed else first.created_at_s + self._limits.linger_s
 
     @property
     def is_pressed(self) -> bool:

@@ -11,11 +11,10 @@ from collections.abc import Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from fencepost.client.accumulator import Accumulator, Limits
+from fencepost.client.accumulator import Limits
 from fencepost.client.cluster import Cluster
 from fencepost.client.delivery import RecordFuture, TableFuture
 from fencepost.client.exceptions import (
-    BufferExhausted,
     ClientError,
     IllegalState,
     RecordTooLarge,
@@ -24,6 +23,7 @@ from fencepost.client.exceptions import (
 )
 from fencepost.client.metadata import TopicMetadata
 from fencepost.client.numbering import IdempotentNumbering, Numbering, PlainNumbering
+from fencepost.client.outbox import Outbox
 from fencepost.client.partitioner import StickyPartitioner, partition_for_key
 from fencepost.client.producer_batch import record_bytes_max
 from fencepost.client.sender import Sender
@@ -69,8 +69,8 @@ class Producer:
             buffer_bytes=self._settings.buffer_memory,
             delivery_timeout_s=self._settings.delivery_timeout_ms / 1000,
         )
-        self._accumulator = Accumulator(limits, is_numbered=numbering.is_numbered)
-        self._sender = Sender(self._cluster, self._accumulator, numbering, self._settings)
+        self._outbox = Outbox(limits, is_numbered=numbering.is_numbered)
+        self._sender = Sender(self._cluster, self._outbox, numbering, self._settings)
         self._max_message_bytes: dict[str, int] = {}
         self._process_id = os.getpid()
         self._is_closed = False
@@ -118,34 +118,25 @@ class Producer:
 
         Waits, up to `max.block.ms`, for the topic's metadata and for room in `buffer.memory`.
         """
-        self._check_usable()
-        if self._transactions is not None:
-            self._transactions.check_can_send()
+        self._check_can_send()
         key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
         some_headers = tuple(headers)
         size_bytes = HEADER_BYTES + record_bytes_max(key_bytes, value_bytes, some_headers)
         self._check_size(topic, size_bytes)
-        deadline = Deadline(self._settings.max_block_ms / 1000)
+        deadline = self._deadline()
         metadata = self._topic(topic, deadline)
         chosen = self._choose_partition(metadata, partition, key_bytes, size_bytes)
         if timestamp_ms is None:
             timestamp_ms = time.time_ns() // 1_000_000
-        topic_partition = TopicPartition(topic, chosen)
-        with self._sender.lock:
-            while True:
-                now_s = time.monotonic()
-                future = self._accumulator.append(
-                    topic_partition,
-                    timestamp_ms=timestamp_ms,
-                    key=key_bytes,
-                    value=value_bytes,
-                    headers=some_headers,
-                    now_s=now_s,
-                )
-                if future is not None:
-                    self._nudge(topic_partition, now_s)
-                    return future
-                self._wait_for_memory(deadline)
+        return self._outbox.put(
+            TopicPartition(topic, chosen),
+            timestamp_ms=timestamp_ms,
+            key=key_bytes,
+            value=value_bytes,
+            headers=some_headers,
+            deadline=deadline,
+            check=self._check_can_send,
+        )
 
     def send_arrow(self, topic: str, table: "pa.Table | pa.RecordBatch") -> TableFuture:
         """All rows of a table, without a Python object for each: column `value`, and `key`, `partition`, `headers`,
@@ -154,26 +145,16 @@ class Producer:
         from fencepost.client.admin_topics import max_message_bytes
         from fencepost.client.arrow_sending import ArrowSending
 
-        self._check_usable()
-        if self._transactions is not None:
-            self._transactions.check_can_send()
-        deadline = Deadline(self._settings.max_block_ms / 1000)
+        self._check_can_send()
+        deadline = self._deadline()
         metadata = self._topic(topic, deadline)
         if topic not in self._max_message_bytes:
             self._max_message_bytes[topic] = max_message_bytes(self._cluster, topic)
         sending = ArrowSending(self._settings, metadata, max_message_bytes=self._max_message_bytes[topic])
-        deliveries = []
-        for topic_partition, encoded in sending.batches(table):
-            deadline = Deadline(self._settings.max_block_ms / 1000)
-            with self._sender.lock:
-                while True:
-                    now_s = time.monotonic()
-                    delivery = self._accumulator.add_whole(topic_partition, encoded, now_s=now_s)
-                    if delivery is not None:
-                        self._sender.wake_before(now_s)
-                        break
-                    self._wait_for_memory(deadline)
-            deliveries.append(delivery)
+        deliveries = [
+            self._outbox.put_whole(where, batch, deadline=self._deadline(), check=self._check_can_send)
+            for where, batch in sending.batches(table)
+        ]
         return TableFuture(deliveries, len(table))
 
     def flush(self, timeout: float | None = None) -> None:
@@ -264,6 +245,11 @@ class Producer:
             raise IllegalState(f"{call} needs a producer with a transactional_id")
         return self._transactions
 
+    def _check_can_send(self) -> None:
+        self._check_usable()
+        if self._transactions is not None:
+            self._transactions.check_can_send()
+
     def _check_usable(self) -> None:
         if self._is_closed:
             raise IllegalState("the producer is closed")
@@ -293,44 +279,7 @@ class Producer:
             return partition_for_key(key, topic.partition_count)
         return self._sticky.partition(topic.name, topic.available_partitions or sorted(topic.partitions), size_bytes)
 
-    def _nudge(self, topic_partition: TopicPartition, now_s: float) -> None:
-        queue = self._accumulator.queue(topic_partition)
-        first = queue.new[0]
-        is_full = first.is_closed or self._accumulator.is_pressed
-        self._sender.wake_before(now_s if is_full else first.created_at_s + self._settings.linger_ms / 1000)
-
-    def _wait_for_memory(self, deadline: Deadline) -> None:
-        """With the lock held."""
-        self._check_usable()
-        if self._transactions is not None:
-            self._transactions.check_can_send()
-        if deadline.has_passed or self._sender.is_current_thread:
-            raise BufferExhausted(
-                f"buffer.memory={self._settings.buffer_memory} is full of records that are not delivered yet, "
-                f"and none left it within max.block.ms={self._settings.max_block_ms}"
-            )
-        self._accumulator.blocked_count += 1
-        try:
-            self._sender.wake_before(time.monotonic())
-            self._sender.memory_freed.wait(deadline.remaining_s)
-        finally:
-            self._accumulator.blocked_count -= 1
-
     def _settle(self, deadline: Deadline) -> None:
-        """Wait until everything that was sent by now is settled."""
         if self._sender.is_current_thread:
             raise IllegalState("a delivery callback cannot wait for deliveries: it runs on the sender's thread")
-        with self._sender.lock:
-            batches = list(self._accumulator.incomplete)
-            if not batches:
-                return
-            self._accumulator.flush_count += 1
-            self._sender.wake_before(time.monotonic())
-        try:
-            for batch in batches:
-                remaining_s = deadline.remaining_s
-                if not batch.delivery.wait(None if remaining_s == float("inf") else remaining_s):
-                    raise Timeout(f"{batch.topic_partition}: records are still on their way")
-        finally:
-            with self._sender.lock:
-                self._accumulator.flush_count -= 1
+        self._outbox.settle(deadline)

@@ -5,21 +5,20 @@ which is never held while a broker is waited for. Which batch may go is `partiti
 is `numbering.py`, what an answer means is `produce_outcome.py`.
 """
 
-import contextlib
 import logging
-import os
 import select
 import threading
 import time
 from collections.abc import Iterable, Sequence
 
-from fencepost.client.accumulator import NEVER_S, Accumulator
+from fencepost.client.alarm import NEVER_S
 from fencepost.client.broker_link import BrokerLink
 from fencepost.client.cluster import Cluster
 from fencepost.client.error_table import REFRESH_METADATA, known_code
 from fencepost.client.exceptions import ClientError, Disconnected, FatalError, IllegalState, RetriableError, Timeout
 from fencepost.client.metadata import Node
 from fencepost.client.numbering import Numbering
+from fencepost.client.outbox import Outbox
 from fencepost.client.partition_queue import PartitionQueue
 from fencepost.client.produce_outcome import Verdict, judge
 from fencepost.client.produce_request import LAST_VERSION_BY_NAME, TOPIC_IDS_SINCE, BatchAnswer, build_request
@@ -42,24 +41,19 @@ Finished = list[tuple[ProducerBatch, ClientError | None, BatchAnswer | None]]
 
 
 class Sender:
-    def __init__(
-        self, cluster: Cluster, accumulator: Accumulator, numbering: Numbering, settings: ProducerSettings
-    ) -> None:
+    def __init__(self, cluster: Cluster, outbox: Outbox, numbering: Numbering, settings: ProducerSettings) -> None:
         self._cluster = cluster
-        self._accumulator = accumulator
+        self._outbox = outbox
+        self._accumulator = outbox.accumulator
+        self._alarm = outbox.alarm
+        self._lock = outbox.lock
         self._numbering = numbering
         self._settings = settings
         self._compression = Compression[settings.compression_type.upper()]
-        self.lock = threading.Lock()
-        self.memory_freed = threading.Condition(self.lock)
         self._links: dict[int, BrokerLink] = {}
         self._blocked_until_s: dict[int, float] = {}
         self._pause_until_s = 0.0
         self._backoff = Backoff(settings)
-        self._sleeping_until_s = -NEVER_S
-        self._wake_receiver, self._wake_sender = os.pipe()
-        os.set_blocking(self._wake_receiver, False)
-        os.set_blocking(self._wake_sender, False)
         self._is_stopping = False
         self._thread = threading.Thread(target=self._run, name="fencepost-sender", daemon=True)
 
@@ -70,27 +64,19 @@ class Sender:
     def is_current_thread(self) -> bool:
         return threading.current_thread() is self._thread
 
-    def wake_before(self, moment_s: float) -> None:
-        """Make sure that the sender looks again by then. Call it with the lock held."""
-        if self._sleeping_until_s > moment_s:
-            self._sleeping_until_s = -NEVER_S
-            with contextlib.suppress(BlockingIOError):
-                os.write(self._wake_sender, b"\x00")
-
     def drop_waiting(self, error: ClientError) -> None:
         """Give up everything that is not on its way."""
-        with self.lock:
+        with self._lock:
             dropped = self._accumulator.drop_waiting()
             for batch in dropped:
                 self._numbering.batch_failed(batch, error)
-            self.memory_freed.notify_all()
+            self._outbox.memory_was_freed()
         _finish([(batch, error, None) for batch in dropped])
 
     def stop(self, timeout_s: float) -> bool:
         """Give up what is left, and end. Returns whether the thread has ended."""
-        with self.lock:
-            self._is_stopping = True
-            self.wake_before(-NEVER_S / 2)
+        self._is_stopping = True
+        self._outbox.close()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
@@ -104,26 +90,25 @@ class Sender:
             error = FatalError(f"the sender has failed: {problem!r}")
             raise
         finally:
-            with self.lock:
-                self._is_stopping = True
+            self._is_stopping = True
+            self._outbox.close()
             self._end(error)
 
     def _end(self, error: ClientError) -> None:
         for link in self._links.values():
             link.lose()
         self._links.clear()
-        with self.lock:
+        with self._lock:
             left = list(self._accumulator.incomplete)
             for batch in left:
                 self._accumulator.release(batch)
-            self.memory_freed.notify_all()
         _finish([(batch, error, None) for batch in left])
-        os.close(self._wake_receiver)
-        os.close(self._wake_sender)
+        with self._lock:
+            self._alarm.close()
 
     def _turn(self) -> None:
         now_s = time.monotonic()
-        with self.lock:
+        with self._lock:
             finished = self._drop_what_cannot_go(now_s)
             self._restart_queues()
             ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
@@ -151,7 +136,7 @@ class Sender:
             self._numbering.batch_failed(batch, error)
             finished.append((batch, error, None))
         if finished:
-            self.memory_freed.notify_all()
+            self._outbox.memory_was_freed()
         return finished
 
     def _restart_queues(self) -> None:
@@ -194,7 +179,7 @@ class Sender:
         link = self._link(node)
         if link is None or link.request_count >= self._settings.max_in_flight_requests_per_connection:
             return False
-        with self.lock:
+        with self._lock:
             batches = self._take(queues)
         if not batches:
             return False
@@ -211,7 +196,7 @@ class Sender:
             self._lose(link, problem)
             return True
         if self._settings.acks == "0":
-            with self.lock:
+            with self._lock:
                 finished = self._settle([BatchAnswer(batch, ErrorCode.NONE, None, NO_OFFSET) for batch in batches])
             _finish(finished)
         self._backoff.reset()
@@ -271,24 +256,22 @@ class Sender:
 
     def _wait(self, limit_s: float | None) -> None:
         poller = select.poll()
-        poller.register(self._wake_receiver, select.POLLIN)
+        poller.register(self._alarm, select.POLLIN)
         for link in self._links.values():
             poller.register(link.connection, select.POLLIN)
         now_s = time.monotonic()
         pauses = [self._pause_until_s, *self._blocked_until_s.values(), *self._deadlines(now_s)]
         pause_s = min((moment_s for moment_s in pauses if moment_s > now_s), default=NEVER_S)
-        with self.lock:
+        with self._lock:
             if self._is_stopping:
                 return
             until_s = min(pause_s, self._accumulator.wake_at_s(now_s))
             if limit_s is not None:
                 until_s = min(until_s, now_s + limit_s)
-            self._sleeping_until_s = until_s
+            self._alarm.set(until_s)
         poller.poll(None if until_s == NEVER_S else max(0.0, until_s - now_s) * 1000)
-        with self.lock:
-            self._sleeping_until_s = -NEVER_S
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._wake_receiver, 4096)
+        with self._lock:
+            self._alarm.clear()
 
     def _deadlines(self, now_s: float) -> list[float]:
         return [now_s + link.connection.remaining_s for link in self._links.values() if link.request_count]
@@ -301,7 +284,7 @@ class Sender:
                 self._lose(link, problem)
                 continue
             if answers:
-                with self.lock:
+                with self._lock:
                     finished = self._settle(answers)
                 _finish(finished)
 
@@ -355,7 +338,7 @@ class Sender:
     def _put_back(self, batches: Sequence[ProducerBatch], problem: ClientError) -> None:
         finished: Finished = []
         now_s = time.monotonic()
-        with self.lock:
+        with self._lock:
             for batch in batches:
                 queue = self._accumulator.queue(batch.topic_partition)
                 can_try_again = self._numbering.may_retry and batch.attempts <= self._settings.retries
@@ -372,8 +355,8 @@ class Sender:
     def _release(self, finished: Finished) -> None:
         for batch, _, _ in finished:
             self._accumulator.release(batch)
-        if finished and self._accumulator.blocked_count:
-            self.memory_freed.notify_all()
+        if finished:
+            self._outbox.memory_was_freed()
 
 
 def _finish(finished: Finished) -> None:
