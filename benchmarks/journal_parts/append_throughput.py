@@ -1,17 +1,18 @@
 """Append throughput against a bare loop of os.writev.
 
-Both write the same batches of 64 KiB in groups of the same size into files of the segment size, preallocated with
-posix_fallocate inside the measured time, and call fdatasync after each group or after each file. The journal besides
-takes a checksum of every byte, stamps, frames, indexes, seals and names its segments, with the syncs that this needs
-(six a segment). It takes the next group while the one before is on its way to the disk, as the broker does. Rounds
-alternate, because other users of the disk disturb both; the median of their ratios counts.
+Both write the same batches of 64 KiB in groups of 1 MiB into files of the segment size, preallocated with posix_fallocate
+inside the measured time, and call fdatasync after each group. The journal besides takes a checksum of every byte, stamps,
+frames, indexes, seals and names its segments. Rounds alternate, because other users of the disk disturb both; the median
+of their ratios counts.
+
+The same once more without a sync per group. That one has no goal, because the sides differ in their syncs: the bare loop
+keeps one per file, the journal also those of the segment's name, seal and index.
 """
 
 import os
 import shutil
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -19,7 +20,6 @@ from journal_parts.batches import SEGMENT_BYTES, BatchMaker, open_journal
 from support.figures import Figure
 from support.scratch import settle
 
-from fencepost.journal.journal import CommitGroup
 from fencepost.server.file_disk import FileDisk
 
 BATCH_BYTES = 64 << 10
@@ -29,7 +29,7 @@ GROUP_BATCHES = 16
 def measure(folder: Path, *, quick: bool) -> list[Figure]:
     total_bytes, rounds = (128 << 20, 4) if quick else (256 << 20, 10)
     figures = []
-    for syncs, label in ((True, "fdatasync per 1 MiB group"), (False, "fdatasync per segment only")):
+    for syncs, label, goal in ((True, "fdatasync per 1 MiB group", 70), (False, "commits not synced", None)):
         rates: dict[str, list[float]] = {"bare": [], "journal": []}
         for number in range(rounds):
             # What one leaves to the disk is paid by the other, so they take turns in being first.
@@ -40,7 +40,7 @@ def measure(folder: Path, *, quick: bool) -> list[Figure]:
         figures += [
             Figure(f"append, 64 KiB batches, {label}: bare", median(bare), "MB/s"),
             Figure(f"append, 64 KiB batches, {label}: journal", median(journal), "MB/s"),
-            Figure("  journal / bare", 100 * ratio, "%", at_least=70),
+            Figure("  journal / bare", 100 * ratio, "%", at_least=goal),
         ]
     return figures
 
@@ -72,23 +72,11 @@ def _write_bare(folder: Path, batch_count: int, *, syncs: bool) -> None:
 def _write_journal(folder: Path, batch_count: int, *, syncs: bool) -> None:
     maker = BatchMaker(BATCH_BYTES)
     journal = open_journal(FileDisk(folder), syncs_commits=syncs)
-    with ThreadPoolExecutor(max_workers=1) as disk_thread:
-
-        def finish(group: CommitGroup, written: Future[None]) -> None:
-            written.result()
-            journal.finish_commit(group)
-
-        in_flight: list[tuple[CommitGroup, Future[None]]] = []
-        for first_offset in range(0, batch_count, GROUP_BATCHES):
-            for offset in range(first_offset, first_offset + GROUP_BATCHES):
-                pieces, header = maker.stamped(offset)
-                journal.append(1, pieces, header)
-            if in_flight:
-                finish(*in_flight.pop())
-            group = journal.begin_commit()
-            assert group is not None
-            in_flight.append((group, disk_thread.submit(group.write_and_sync)))
-        finish(*in_flight.pop())
+    for offset in range(batch_count):
+        pieces, header = maker.stamped(offset)
+        journal.append(1, pieces, header)
+        if (offset + 1) % GROUP_BATCHES == 0:
+            journal.commit()
     journal.close()
 
 
