@@ -1,12 +1,12 @@
 """Append throughput against a bare loop of os.writev.
 
-Both write the same batches of 64 KiB in groups of 1 MiB into files of the segment size, preallocated with posix_fallocate
-inside the measured time, and call fdatasync after each group. The journal besides takes a checksum of every byte, stamps,
-frames, indexes, seals and names its segments. Rounds alternate, because other users of the disk disturb both; the median
-of their ratios counts.
+Both write the same batches of 64 KiB in groups of 1 MiB into files of the segment size, preallocated with
+posix_fallocate inside the measured time, and call fdatasync after each group. The journal besides takes a checksum of
+every byte, stamps, frames, indexes, seals and names its segments. Rounds alternate, because other users of the disk
+disturb both; the median of their ratios counts.
 
-The same once more without a sync per group. That one has no goal, because the sides differ in their syncs: the bare loop
-keeps one per file, the journal also those of the segment's name, seal and index.
+The same once more without a sync per group. That one has no goal, because the sides differ in their syncs: the bare
+loop keeps one per file, the journal also those of the segment's name, seal and index.
 """
 
 import os
