@@ -1,19 +1,55 @@
-"""Kafka's producer and consumer in Python, on any Kafka cluster; Arrow tables in and out.
+"""The client: producer, consumer, and Arrow in and out. It works against any Kafka cluster, ours or Apache's.
 
-Nothing heavy is loaded until it is used: Arrow by the Arrow calls, compression by the first batch that has some.
+Names are loaded when they are first used, so that importing this room costs nothing; Arrow is loaded by what needs it.
 """
 
-from fencepost.client.delivery import RecordFuture, TableFuture
-from fencepost.client.producer import Producer
-from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, RecordMetadata
-from fencepost.types import TopicPartition
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fencepost.client.arrow_reading import read_arrow
+    from fencepost.client.consumer import Consumer
+    from fencepost.client.consumer_record import ConsumerRecord
+    from fencepost.client.offsets import OffsetAndTimestamp
+    from fencepost.client.pinned_producers import PinnedProducers
+    from fencepost.client.producer import Producer
+    from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, RecordMetadata
+    from fencepost.types import TopicPartition
 
 __all__ = [
+    "Consumer",
     "ConsumerGroupMetadata",
+    "ConsumerRecord",
     "OffsetAndMetadata",
+    "OffsetAndTimestamp",
+    "PinnedProducers",
     "Producer",
-    "RecordFuture",
     "RecordMetadata",
-    "TableFuture",
     "TopicPartition",
+    "read_arrow",
 ]
+
+_HOMES = {
+    "Consumer": "fencepost.client.consumer",
+    "ConsumerGroupMetadata": "fencepost.client.values",
+    "ConsumerRecord": "fencepost.client.consumer_record",
+    "OffsetAndMetadata": "fencepost.client.values",
+    "OffsetAndTimestamp": "fencepost.client.offsets",
+    "PinnedProducers": "fencepost.client.pinned_producers",
+    "Producer": "fencepost.client.producer",
+    "RecordMetadata": "fencepost.client.values",
+    "TopicPartition": "fencepost.types",
+    "read_arrow": "fencepost.client.arrow_reading",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fencepost.client' has no attribute '{name}'")
+    found = getattr(import_module(_HOMES[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

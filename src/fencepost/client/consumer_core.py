@@ -1,0 +1,216 @@
+"""The engine of a consumer: what has to happen between two records, and where the next ones come from.
+
+Everything here runs on the program's own thread, inside its calls. `keep_house` follows the group, looks at answers to
+commits, commits automatically, refreshes metadata and finds positions; none of it waits for longer than one request.
+Trouble that passes is tried again at the next turn, after a pause.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterable
+
+from fencepost.client.cluster import Cluster
+from fencepost.client.consumer_assignment import Assignment, PartitionState
+from fencepost.client.consumer_positions import check_topic_ids, resolve_positions
+from fencepost.client.consumer_record import ConsumerRecord, MakeRecord
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.exceptions import ClientError, GroupFenced, IllegalState, RetriableError
+from fencepost.client.fetcher import Fetcher
+from fencepost.client.group_subscription import Callbacks, GroupSubscription
+from fencepost.client.offsets_commit import OffsetCommitter
+from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
+
+WAKEUP_BYTES = 4096
+
+
+class ConsumerCore:
+    def __init__(self, cluster: Cluster, settings: ConsumerSettings, make_record: MakeRecord) -> None:
+        self.cluster = cluster
+        self.settings = settings
+        self.assignment = Assignment()
+        self.subscription: GroupSubscription | None = None
+        self.committer = OffsetCommitter(cluster, settings.group_id, self.identity) if settings.group_id else None
+        self._make_record = make_record
+        self._fetcher = Fetcher(cluster, settings, self.assignment)
+        self._wakeup, self._waker = os.pipe()
+        os.set_blocking(self._wakeup, False)
+        os.set_blocking(self._waker, False)
+        self._commit_at_s = time.monotonic() + settings.auto_commit_interval_ms / 1000
+        self._pause_until_s = 0.0
+        self._backoff = Backoff(settings)
+
+    # Subscriptions
+
+    def subscribe(self, topics: Iterable[str], callbacks: Callbacks) -> None:
+        if not self.settings.group_id:
+            raise IllegalState("subscribe needs group_id; assign partitions by hand without one")
+        if self.subscription is not None:
+            self.subscription.callbacks = callbacks
+            self.subscription.change_topics(topics)
+            return
+        if len(self.assignment):
+            raise IllegalState("partitions were assigned by hand: unsubscribe first")
+        self.subscription = GroupSubscription(
+            self.cluster,
+            self.settings,
+            self.assignment,
+            topics,
+            callbacks=callbacks,
+            before_revocation=self.commit_before_revocation,
+            wake=self.wake,
+        )
+
+    def unsubscribe(self, deadline: Deadline) -> None:
+        subscription, self.subscription = self.subscription, None
+        if subscription is not None:
+            self.subscription = subscription
+            try:
+                subscription.leave(deadline)
+            finally:
+                self.subscription = None
+                subscription.wait_until_ended(deadline.remaining_s)
+        self.assignment.become(())
+
+    def identity(self) -> ConsumerGroupMetadata:
+        """Who commits: a member, or anybody where partitions are assigned by hand."""
+        if self.subscription is not None:
+            return self.subscription.identity()
+        return ConsumerGroupMetadata(self.settings.group_id)
+
+    # Records
+
+    def ready_state(self) -> PartitionState | None:
+        """A partition with decoded records, those that had no turn for longest first. Raises a partition's problem."""
+        for state in self.assignment:
+            if state.is_paused:
+                continue
+            if state.decode(check_crcs=self.settings.check_crcs):
+                return state
+            if state.problem is not None:
+                raise state.problem
+        return None
+
+    def take(self, max_records: int) -> list[ConsumerRecord]:
+        """What is here already, up to so many. A problem behind some records waits for the next call."""
+        records: list[ConsumerRecord] = []
+        try:
+            while len(records) < max_records and (state := self.ready_state()) is not None:
+                self._take_from(state, records, max_records)
+        except ClientError:
+            if not records:
+                raise
+        return records
+
+    def take_one(self, state: PartitionState) -> ConsumerRecord:
+        record = self._make_record(state.topic_partition, state.decoded[0])
+        state.decoded.popleft()
+        state.position = record.offset + 1
+        state.was_consumed = True
+        return record
+
+    def advance(self, deadline: Deadline) -> None:
+        """Send what can be asked for, and wait for something to arrive or to happen."""
+        self._fetcher.send()
+        limit_s = self.settings.retry_backoff_ms / 1000 if self.assignment.unresolved() else deadline.remaining_s
+        self._fetcher.receive(Deadline(deadline.at_most(limit_s)), wakeup=self._wakeup)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wakeup, WAKEUP_BYTES)
+
+    def send(self) -> None:
+        self._fetcher.send()
+
+    def wake(self) -> None:
+        """End the wait of `advance`, from any thread."""
+        with contextlib.suppress(OSError):
+            os.write(self._waker, b"\0")
+
+    # House-keeping
+
+    def keep_house(self) -> None:
+        if self.committer is not None:
+            self.committer.poll()
+        if self.subscription is not None:
+            self._try(self.subscription.poll)
+        self._commit_automatically()
+        if time.monotonic() < self._pause_until_s:
+            return
+        if self._needs_metadata:
+            self._try(self._refresh)
+        check_topic_ids(self.cluster, self.settings, self.assignment)
+        if states := self.assignment.unresolved():
+            limit = Deadline(self.settings.retry_backoff_ms / 1000)
+            self._try(lambda: resolve_positions(self.cluster, self.settings, states, limit))
+
+    def positions(self) -> Offsets:
+        """Every position that is known."""
+        return {
+            state.topic_partition: OffsetAndMetadata(state.position)
+            for state in self.assignment
+            if state.position is not None
+        }
+
+    def commit_before_revocation(self) -> None:
+        if self.settings.enable_auto_commit and self.committer is not None:
+            limit = Deadline(self.settings.default_api_timeout_ms / 1000)
+            with contextlib.suppress(GroupFenced, RetriableError):
+                self.committer.commit_sync(self.positions(), limit)
+
+    def close(self, deadline: Deadline, *, commits: bool) -> None:
+        subscription = self.subscription
+        try:
+            if commits and (subscription is None or not len(self.assignment)):
+                self.commit_before_revocation()
+            if subscription is not None:
+                subscription.leave(deadline)
+            if self.committer is not None:
+                self.committer.finish(deadline)
+        finally:
+            self._fetcher.close()
+            self.cluster.close()
+            if subscription is not None:
+                subscription.wait_until_ended(max(1.0, deadline.remaining_s))
+            os.close(self._wakeup)
+            os.close(self._waker)
+
+    def _take_from(self, state: PartitionState, records: list[ConsumerRecord], max_records: int) -> None:
+        try:
+            for _ in range(min(max_records - len(records), len(state.decoded))):
+                records.append(self.take_one(state))
+        finally:
+            self.assignment.rotate(state.topic_partition)
+
+    def _commit_automatically(self) -> None:
+        if not self.settings.enable_auto_commit or time.monotonic() < self._commit_at_s:
+            return
+        self._commit_at_s = time.monotonic() + self.settings.auto_commit_interval_ms / 1000
+        if self.committer is not None and (positions := self.positions()):
+            self.committer.commit_async(positions, None, Deadline(self.settings.request_timeout_ms / 1000))
+
+    @property
+    def _needs_metadata(self) -> bool:
+        if self.cluster.needs_refresh:
+            return bool(self._topics())
+        known = self.cluster.metadata.topics
+        return any(topic not in known or not known[topic].partitions for topic in self._topics())
+
+    def _refresh(self) -> None:
+        self.cluster.refresh(self._topics())
+        if self._needs_metadata:
+            self._pause()
+
+    def _topics(self) -> list[str]:
+        topics = dict.fromkeys(self.subscription.topics if self.subscription is not None else ())
+        topics.update(dict.fromkeys(state.topic_partition.topic for state in self.assignment))
+        return list(topics)
+
+    def _try(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+            self._backoff.reset()
+        except RetriableError:
+            self._pause()
+
+    def _pause(self) -> None:
+        self._pause_until_s = time.monotonic() + self._backoff.next_pause_s()

@@ -1,0 +1,97 @@
+"""What one answer brought of one partition: batches still as bytes, taken out one by one as they are wanted.
+
+Pure. `next_offset` is where the answer ends, known at once from the headers, so that the next fetch can be under way
+while this one is decoded. Batches that are not for the reader are passed over; the place to go on moves past them.
+"""
+
+from collections.abc import Iterable
+from struct import Struct
+
+from fencepost.client.consumer_exceptions import CorruptRecord
+from fencepost.client.fetch_filter import FetchFilter
+from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.header import HEADER_BYTES, LENGTH_END, check_crc, read_header
+from fencepost.records.reader import read_records
+from fencepost.records.record import Record
+from fencepost.types import Buffer, TopicPartition
+
+_LENGTH = Struct(">i")
+_LENGTH_START = 8
+
+
+class FetchChunk:
+    __slots__ = ("_at", "_data", "_end", "_filter", "_where", "fetch_offset", "next_offset", "position")
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        data: Buffer,
+        *,
+        fetch_offset: int,
+        aborted_transactions: Iterable[tuple[int, int]] | None = None,
+    ) -> None:
+        self._where = topic_partition
+        self._data = memoryview(data)
+        self._filter = FetchFilter(aborted_transactions)
+        self._at = 0
+        self.fetch_offset = fetch_offset
+        self.position = fetch_offset
+        """The offset to go on from: behind the last batch that was taken or passed over."""
+        last, self._end = self._walk()
+        self.next_offset = (
+            fetch_offset if last is None else max(read_header(self._data, last).last_offset + 1, fetch_offset)
+        )
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left, not even batches to pass over."""
+        return self._at >= self._end
+
+    @property
+    def remaining_bytes(self) -> int:
+        return self._end - self._at
+
+    def next_batch(self, *, check_crcs: bool) -> list[Record]:
+        """The reader's records of the next batch: none if the batch is passed over. Raises `CorruptRecord`."""
+        header = read_header(self._data, self._at)
+        end = self._at + header.size_bytes
+        batch = self._data[self._at : end]
+        try:
+            if check_crcs and not check_crc(batch):
+                raise InvalidRecordBatch("the batch fails its checksum")
+            records = [] if self._filter(header, batch) else read_records(batch)
+        except InvalidRecordBatch as problem:
+            raise self.corrupt(problem, header.base_offset) from problem
+        self._at = end
+        self.position = max(self.position, header.last_offset + 1)
+        if records and records[0].offset < self.fetch_offset:
+            return [record for record in records if record.offset >= self.fetch_offset]
+        return records
+
+    def rest(self) -> tuple[memoryview, FetchFilter]:
+        """The batches that are left, with the filter in the state that fits them, for who decodes them all at once."""
+        return self._data[self._at : self._end], self._filter
+
+    def advance(self, consumed_bytes: int, position: int) -> None:
+        self._at += consumed_bytes
+        self.position = position
+
+    def replace_filter(self, fresh: FetchFilter) -> None:
+        """Go back to an earlier state of the filter, after a decoding that came to nothing."""
+        self._filter = fresh
+
+    def corrupt(self, problem: InvalidRecordBatch, offset: int) -> CorruptRecord:
+        return CorruptRecord(self._where, offset, f"{problem}; seek past it to go on")
+
+    def _walk(self) -> tuple[int | None, int]:
+        """Where the last whole batch begins and ends; a batch that was cut short is not counted."""
+        size_bytes, at, last = len(self._data), 0, None
+        while at + HEADER_BYTES <= size_bytes:
+            end = at + LENGTH_END + _LENGTH.unpack_from(self._data, at + _LENGTH_START)[0]
+            if end > size_bytes:
+                break
+            if end < at + HEADER_BYTES:
+                offset = read_header(self._data, at).base_offset
+                raise CorruptRecord(self._where, offset, f"a batch says it has {end - at} bytes; seek past it to go on")
+            last, at = at, end
+        return last, at

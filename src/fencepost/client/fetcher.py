@@ -1,0 +1,135 @@
+"""Brings records from the leaders: one request in flight to each broker, the next one sent before the last is decoded.
+
+No thread: while the program works on records, the next answer gathers in the socket. A broker is asked again as long
+as none of its partitions has more than one answer waiting here, so memory is bound by two answers for each broker and
+one busy partition cannot shut out the others. What an answer says of a partition is acted upon in `fetch_answer.py`.
+"""
+
+import select
+import time
+
+from fencepost.client.cluster import Cluster
+from fencepost.client.consumer_assignment import Assignment, PartitionState
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.exceptions import RetriableError
+from fencepost.client.fetch_answer import take_answer
+from fencepost.client.fetch_node import NodeFetcher
+from fencepost.client.fetch_session import FetchTarget, Targets
+from fencepost.client.metadata import Node
+from fencepost.client.time_limits import Deadline
+
+CHUNKS_WAITING_MAX = 1
+
+
+class Fetcher:
+    def __init__(self, cluster: Cluster, settings: ConsumerSettings, assignment: Assignment) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._assignment = assignment
+        self._nodes: dict[Node, NodeFetcher] = {}
+        self._not_before_s: dict[Node, float] = {}
+
+    def send(self) -> None:
+        """Put a request on its way to every broker that can be asked."""
+        for node, targets in self._targets().items():
+            fetcher = self._nodes.get(node)
+            if fetcher is not None and fetcher.is_waiting:
+                if not self._is_outdated(fetcher):
+                    continue
+                # It may wait at the end of the partition for half a second while the program wants what it sought.
+                self._drop(node)
+            if not targets or self._has_plenty(targets):
+                continue
+            try:
+                if node not in self._nodes:
+                    self._nodes[node] = NodeFetcher(self._cluster, node, self._settings)
+                self._nodes[node].send(targets)
+            except RetriableError:
+                self._lose(node)
+
+    def receive(self, deadline: Deadline, *, wakeup: int) -> None:
+        """Take what arrives; waits for it, or for a word at the file descriptor `wakeup`, until the deadline."""
+        poller = select.poll()
+        poller.register(wakeup, select.POLLIN)
+        waiting = {}
+        for node, fetcher in list(self._nodes.items()):
+            if fetcher.is_closed:
+                self._lose(node)
+            elif fetcher.is_waiting:
+                waiting[fetcher.fileno()] = node
+                poller.register(fetcher.fileno(), select.POLLIN)
+        for descriptor, _ in poller.poll(deadline.at_most(self._settings.fetch_max_wait_ms / 1000) * 1000):
+            if descriptor in waiting:
+                self._receive_from(waiting[descriptor])
+
+    def close(self) -> None:
+        for node in list(self._nodes):
+            self._drop(node)
+
+    def _receive_from(self, node: Node) -> None:
+        fetcher = self._nodes[node]
+        try:
+            response = fetcher.receive()
+        except RetriableError:
+            self._lose(node)
+            return
+        if response is not None:
+            names = {target.topic_id: where.topic for where, target in fetcher.targets.items()}
+            for topic in response.responses:
+                name = topic.topic or names.get(topic.topic_id)
+                for partition in topic.partitions if name is not None else ():
+                    assert name is not None
+                    take_answer(
+                        name,
+                        partition,
+                        assignment=self._assignment,
+                        targets=fetcher.targets,
+                        cluster=self._cluster,
+                        settings=self._settings,
+                    )
+
+    def _targets(self) -> dict[Node, Targets]:
+        """What to ask whom for, brokers with nothing to ask for included if a request to them is in flight."""
+        now_s = time.monotonic()
+        targets: dict[Node, Targets] = {node: {} for node in self._nodes}
+        metadata = self._cluster.metadata
+        for state in self._assignment:
+            if state.position is None or state.is_paused or state.problem is not None or state.not_before_s > now_s:
+                continue
+            node = metadata.leader(state.topic_partition)
+            if node is None:
+                self._cluster.mark_stale()
+            elif self._not_before_s.get(node, 0.0) <= now_s:
+                targets.setdefault(node, {})[state.topic_partition] = self._target(state)
+        return targets
+
+    def _target(self, state: PartitionState) -> FetchTarget:
+        topic = self._cluster.metadata.topics[state.topic_partition.topic]
+        return FetchTarget(
+            topic_id=topic.topic_id,
+            fetch_offset=state.fetch_offset,
+            leader_epoch=topic.partitions[state.topic_partition.partition].leader_epoch,
+            max_bytes=self._settings.max_partition_fetch_bytes,
+        )
+
+    def _has_plenty(self, targets: Targets) -> bool:
+        return any(len(self._assignment[where].chunks) > CHUNKS_WAITING_MAX for where in targets)
+
+    def _is_outdated(self, fetcher: NodeFetcher) -> bool:
+        """Whether the program has sought another place since the request left."""
+        for where, target in fetcher.targets.items():
+            state = self._assignment.get(where)
+            if state is not None and state.position is not None and state.fetch_offset != target.fetch_offset:
+                return True
+        return False
+
+    def _lose(self, node: Node) -> None:
+        """The broker cannot be reached: look where the leaders are, and give it a pause."""
+        self._drop(node)
+        self._cluster.mark_stale()
+        self._not_before_s[node] = time.monotonic() + self._settings.retry_backoff_ms / 1000
+
+    def _drop(self, node: Node) -> None:
+        fetcher = self._nodes.pop(node, None)
+        if fetcher is not None:
+            fetcher.close()

@@ -1,0 +1,212 @@
+"""Membership by the classic protocol: JoinGroup, SyncGroup, Heartbeat; one member, the leader, shares out partitions.
+
+Eager: everything is given up before joining again. Cooperative (KIP-429): partitions are kept while joining, what the
+new assignment lacks is given up afterwards, and the member joins once more so that it can be given away.
+"""
+
+import time
+from collections.abc import Iterable
+
+from fencepost.client.cluster import CoordinatorType, ResponseT
+from fencepost.client.error_table import error_of
+from fencepost.client.exceptions import ClientError, GroupFenced
+from fencepost.client.group_classic_protocol import (
+    PROTOCOL_TYPE,
+    assign,
+    is_cooperative,
+    protocols,
+    read_assignment,
+    read_members,
+)
+from fencepost.client.group_member import NOTHING, Change, GroupMember, Partitions
+from fencepost.client.time_limits import Deadline
+from fencepost.client.values import NO_GENERATION, NO_MEMBER_ID
+from fencepost.errors import ErrorCode
+from fencepost.wire.message import Message
+from fencepost.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from fencepost.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from fencepost.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
+from fencepost.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+JOIN_GRACE_S = 5.0
+"""What the coordinator may take beyond the rebalance timeout to answer a join."""
+REBALANCING = frozenset({ErrorCode.REBALANCE_IN_PROGRESS})
+FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+
+
+class ClassicMember(GroupMember):
+    _must_join = True
+    _leads: dict[str, int] | None = None
+    """Of the leader: the partitions that it shared out, by topic."""
+
+    @property
+    def _is_eager(self) -> bool:
+        return not is_cooperative(self._settings.assignors)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        with self._news:
+            self._topics = sorted(set(topics))
+            self._must_join = True
+            self._news.notify_all()
+
+    def _step(self) -> None:
+        if self._must_join:
+            if self._is_eager and self._owned and not self._hand_over(Change(NOTHING)):
+                return
+            self._join()
+            return
+        self._wait(self._beat_at_s - time.monotonic(), lambda: self._is_closing or self._must_join)
+        if not self._is_closing and not self._must_join:
+            self._stay()
+
+    def _join(self) -> None:
+        owned, topics = self._owned, self._topics
+        self._must_join = False
+        try:
+            joined = self._ask_to_join(owned, topics)
+            assignments: list[SyncGroupRequestAssignment] = []
+            self._leads = None
+            if joined.leader == joined.member_id and not joined.skip_assignment:
+                assignments = self._share_out(joined)
+            target = self._sync(joined, assignments)
+        except GroupFenced as problem:
+            self._must_join = True
+            if problem.error_code in FORGOTTEN:
+                self._lose()
+            elif problem.error_code not in REBALANCING:
+                raise
+            return
+        except ClientError:
+            self._must_join = True
+            raise
+        if self._hand_over(Change(target)) and not self._is_eager and owned - target:
+            self._must_join = True
+
+    def _ask_to_join(self, owned: Partitions, topics: list[str]) -> JoinGroupResponse:
+        settings = self._settings
+        while True:
+            request = JoinGroupRequest(
+                group_id=settings.group_id,
+                session_timeout_ms=settings.session_timeout_ms,
+                rebalance_timeout_ms=settings.max_poll_interval_ms,
+                member_id=self._member_id,
+                group_instance_id=self._instance_id,
+                protocol_type=PROTOCOL_TYPE,
+                protocols=protocols(settings.assignors, topics, owned, self._generation_id),
+            )
+            limit_s = max(settings.request_timeout_ms, settings.max_poll_interval_ms) / 1000 + JOIN_GRACE_S
+            response = self._call(request, JoinGroupResponse, timeout_s=limit_s)
+            if response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
+                self._member_id = response.member_id
+                continue
+            self._refuse(response.error_code, "JoinGroup")
+            with self._news:
+                self._member_id, self._generation_id = response.member_id, response.generation_id
+            return response
+
+    def _share_out(self, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
+        members = read_members(joined.members)
+        topics = sorted({topic for member in members for topic in member.topics})
+        self._cluster.refresh(topics)
+        self._leads = self._partition_counts(topics)
+        return assign(joined.protocol_name or "", members, self._leads)
+
+    def _sync(self, joined: JoinGroupResponse, assignments: list[SyncGroupRequestAssignment]) -> Partitions:
+        request = SyncGroupRequest(
+            group_id=self._settings.group_id,
+            generation_id=joined.generation_id,
+            member_id=joined.member_id,
+            group_instance_id=self._instance_id,
+            protocol_type=PROTOCOL_TYPE,
+            protocol_name=joined.protocol_name,
+            assignments=assignments,
+        )
+        limit_s = max(self._settings.request_timeout_ms, self._settings.max_poll_interval_ms) / 1000 + JOIN_GRACE_S
+        response = self._call(request, SyncGroupResponse, timeout_s=limit_s)
+        self._refuse(response.error_code, "SyncGroup")
+        self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
+        return read_assignment(response.assignment)
+
+    def _hand_over(self, change: Change) -> bool:
+        """Offer, and stay in the group until the consumer has settled; False if it did not come to that."""
+        if change.target == self._owned and not change.is_lost:
+            return True
+        self._offer(change)
+        while not self._is_closing:
+            pause_s = 1.0 if change.is_lost else self._beat_at_s - time.monotonic()
+            self._wait(pause_s, lambda: self._is_closing or self._change is None)
+            if self._change is None:
+                return True
+            if not change.is_lost and not self._is_closing:
+                self._stay()
+                if self._generation_id < 0:
+                    return False
+        return False
+
+    def _stay(self) -> None:
+        """A heartbeat, if one is due; out of the group if the program is silent."""
+        if self._is_silent:
+            self._say_goodbye(self._deadline)
+            self._lose()
+            return
+        if self._leads is not None and self._leads != self._partition_counts(self._leads):
+            self._must_join = True
+        if time.monotonic() < self._beat_at_s:
+            return
+        request = HeartbeatRequest(
+            group_id=self._settings.group_id,
+            generation_id=self._generation_id,
+            member_id=self._member_id,
+            group_instance_id=self._instance_id,
+        )
+        self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
+        response = self._call(request, HeartbeatResponse)
+        if response.error_code in REBALANCING:
+            self._must_join = True
+        elif response.error_code in FORGOTTEN:
+            self._lose()
+        else:
+            self._refuse(response.error_code, "Heartbeat")
+
+    def _lose(self) -> None:
+        """Out of the group: what was owned may be somebody else's already."""
+        with self._news:
+            self._generation_id, self._member_id = NO_GENERATION, NO_MEMBER_ID
+            self._must_join = True
+        self._hand_over(Change(NOTHING, is_lost=True))
+
+    def _say_goodbye(self, deadline: Deadline) -> None:
+        """A static member stays one: it comes back under its instance id, or its session runs out."""
+        if self._member_id == NO_MEMBER_ID or self._instance_id is not None:
+            return
+        request = LeaveGroupRequest(
+            group_id=self._settings.group_id,
+            member_id=self._member_id,
+            members=[MemberIdentity(self._member_id, self._instance_id)],
+        )
+        self._call(request, LeaveGroupResponse, deadline=deadline)
+
+    def _partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
+        known = self._cluster.metadata.topics
+        return {topic: known[topic].partition_count if topic in known else 0 for topic in topics}
+
+    def _call(
+        self,
+        request: Message,
+        response_class: type[ResponseT],
+        *,
+        timeout_s: float | None = None,
+        deadline: Deadline | None = None,
+    ) -> ResponseT:
+        return self._cluster.call_coordinator(
+            CoordinatorType.GROUP,
+            self._settings.group_id,
+            request,
+            response_class,
+            deadline=deadline or (Deadline(timeout_s) if timeout_s is not None else self._deadline),
+            timeout_s=timeout_s,
+        )
+
+    def _refuse(self, error_code: int, api_name: str) -> None:
+        if error_code:
+            raise error_of(error_code, api_name, what=f"group '{self._settings.group_id}'")

@@ -1,0 +1,149 @@
+"""The consumer's own thread's side of a group: takes the changes that its member offers, and calls the program back.
+
+`on_revoked` hears of partitions while they are still this consumer's: there is time to commit. `on_lost` (or
+`on_revoked`, without one) hears of partitions that somebody else may have already. `on_assigned` hears of partitions
+before the first record of them is looked for: there is time to seek, or to fence who had them before.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from fencepost.client.api_versions import GROUP_VERSION
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.consumer_assignment import Assignment
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.exceptions import ClientError
+from fencepost.client.group_classic import ClassicMember
+from fencepost.client.group_consumer import ConsumerProtocolMember
+from fencepost.client.group_member import NOTHING, Change, GroupMember
+from fencepost.client.time_limits import Deadline
+from fencepost.client.values import ConsumerGroupMetadata
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+
+OnPartitions = Callable[[list[TopicPartition]], None]
+
+NOT_A_CONSUMER_GROUP = frozenset(
+    {ErrorCode.UNSUPPORTED_VERSION, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.GROUP_ID_NOT_FOUND}
+)
+"""What a coordinator says to a KIP-848 member where the group, or the whole cluster, is classic."""
+
+
+class Callbacks(NamedTuple):
+    on_assigned: OnPartitions | None = None
+    on_revoked: OnPartitions | None = None
+    on_lost: OnPartitions | None = None
+
+
+class GroupSubscription:
+    def __init__(
+        self,
+        cluster: Cluster,
+        settings: ConsumerSettings,
+        assignment: Assignment,
+        topics: Iterable[str],
+        *,
+        callbacks: Callbacks,
+        before_revocation: Callable[[], None],
+        wake: Callable[[], None],
+    ) -> None:
+        self._cluster = cluster
+        self._settings = settings
+        self._assignment = assignment
+        self._before_revocation = before_revocation
+        self._wake = wake
+        self._has_joined = False
+        self._member: GroupMember | None = None
+        self.callbacks = callbacks
+        self.topics = list(topics)
+
+    def poll(self) -> None:
+        """Follow the group: may call back, may raise what ended the membership."""
+        if self._member is None:
+            self._member = self._start()
+        try:
+            change = self._member.poll()
+        except ClientError as problem:
+            if not self._may_fall_back(problem):
+                raise
+            self._member = self._start_classic()
+            return
+        if change is not None:
+            self._has_joined = True
+            self._become(change, self._member)
+
+    def change_topics(self, topics: Iterable[str]) -> None:
+        self.topics = list(topics)
+        if self._member is not None:
+            self._member.subscribe(self.topics)
+
+    def identity(self) -> ConsumerGroupMetadata:
+        if self._member is None:
+            return ConsumerGroupMetadata(
+                self._settings.group_id, group_instance_id=self._settings.group_instance_id or None
+            )
+        return self._member.identity()
+
+    def leave(self, deadline: Deadline) -> None:
+        """Give everything up, calling back, and leave the group."""
+        if self._member is None:
+            return
+        try:
+            self._give_up(NOTHING, is_lost=False)
+        finally:
+            self._member.leave(deadline)
+
+    def wait_until_ended(self, timeout_s: float) -> None:
+        if self._member is not None:
+            self._member.wait_until_ended(timeout_s)
+
+    def _become(self, change: Change, member: GroupMember) -> None:
+        try:
+            self._give_up(change.target, is_lost=change.is_lost)
+            taken = [where for where in sorted(change.target) if where not in self._assignment]
+            self._assignment.become(sorted(change.target))
+            if taken and self.callbacks.on_assigned is not None:
+                self.callbacks.on_assigned(taken)
+        finally:
+            member.settled(change, frozenset(self._assignment.partitions))
+
+    def _give_up(self, target: frozenset[TopicPartition], *, is_lost: bool) -> None:
+        given_up = sorted(where for where in self._assignment.partitions if where not in target)
+        if not given_up:
+            return
+        on_lost = self.callbacks.on_lost or self.callbacks.on_revoked
+        call_back = on_lost if is_lost else self.callbacks.on_revoked
+        try:
+            if not is_lost:
+                self._before_revocation()
+            if call_back is not None:
+                call_back(given_up)
+        finally:
+            self._assignment.become(where for where in self._assignment.partitions if where in target)
+
+    def _start(self) -> GroupMember:
+        protocol = self._settings.group_protocol
+        if protocol == "auto":
+            limit = Deadline(self._settings.request_timeout_ms / 1000)
+            self._cluster.coordinator(CoordinatorType.GROUP, self._settings.group_id, limit)
+            has_consumer_protocol = self._cluster.feature_level(GROUP_VERSION) >= 1
+            is_classic_asked = bool(self._settings.partition_assignment_strategy)
+            protocol = "consumer" if has_consumer_protocol and not is_classic_asked else "classic"
+        if protocol == "classic":
+            return self._start_classic()
+        member = ConsumerProtocolMember(self._cluster, self._settings, self.topics, wake=self._wake)
+        member.start()
+        return member
+
+    def _start_classic(self) -> GroupMember:
+        member = ClassicMember(self._cluster, self._settings, self.topics, wake=self._wake)
+        member.start()
+        return member
+
+    def _may_fall_back(self, problem: ClientError) -> bool:
+        return (
+            self._settings.group_protocol == "auto"
+            and isinstance(self._member, ConsumerProtocolMember)
+            and not self._has_joined
+            and problem.error_code in NOT_A_CONSUMER_GROUP
+        )

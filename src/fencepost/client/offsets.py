@@ -1,0 +1,185 @@
+"""Questions about offsets: where partitions begin and end, what was written when, what a group has committed.
+
+Every question is asked again, of whoever leads or coordinates by then, until it is answered or the time is up.
+Committed offsets are stable ones for `read_committed`: while a transaction that carries some is open, the coordinator
+says so and the question waits for its end, because exactly one of two places is the right one to start from.
+"""
+
+import time
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, REFRESH_METADATA, Category, category_of, error_of
+from fencepost.client.exceptions import ClientError, RetriableError, Timeout
+from fencepost.client.metadata import Node
+from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.values import NO_LEADER_EPOCH, OffsetAndMetadata
+from fencepost.types import NO_OFFSET, NO_TIMESTAMP, TopicPartition
+from fencepost.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopic,
+)
+from fencepost.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+    OffsetFetchResponse,
+)
+
+LATEST_TIMESTAMP = -1
+EARLIEST_TIMESTAMP = -2
+CONSUMER = -1
+LAST_VERSION_WITH_NAMES = 9
+"""Of OffsetFetch and OffsetCommit; later ones know topics by their ids only."""
+
+
+class OffsetAndTimestamp(NamedTuple):
+    offset: int
+    timestamp_ms: int = NO_TIMESTAMP
+
+
+def list_offsets(
+    cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int], deadline: Deadline, *, is_read_committed: bool
+) -> dict[TopicPartition, OffsetAndTimestamp]:
+    """For each partition the first offset at or after its time, or where it begins or ends; -1: there is none."""
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
+    backoff = Backoff(cluster.settings)
+    while missing := {where: timestamp for where, timestamp in timestamps_ms.items() if where not in found}:
+        problem: ClientError | None = None
+        for topic in dict.fromkeys(where.topic for where in missing):
+            cluster.topic(topic, deadline)
+        for node, asked in _by_leader(cluster, missing).items():
+            try:
+                problem = _ask_leader(cluster, node, asked, deadline, is_read_committed, found) or problem
+            except RetriableError as lost:
+                problem = lost
+        if len(found) < len(timestamps_ms):
+            cluster.mark_stale()
+            pause_or_give_up(backoff, deadline, problem, f"offsets of {', '.join(map(str, missing))}")
+    return found
+
+
+def committed_offsets(
+    cluster: Cluster,
+    group_id: str,
+    partitions: Iterable[TopicPartition],
+    deadline: Deadline,
+    *,
+    is_read_committed: bool,
+    member: tuple[str, int] | None = None,
+) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    """What the group has committed; None where it has not. `member` is id and epoch of a KIP-848 member."""
+    asked = [TopicPartition(*where) for where in partitions]
+    request = _offset_fetch(group_id, asked, is_read_committed, member)
+    backoff = Backoff(cluster.settings)
+    while True:
+        try:
+            response = cluster.call_coordinator(
+                CoordinatorType.GROUP,
+                group_id,
+                request,
+                OffsetFetchResponse,
+                deadline=deadline,
+                at_most=LAST_VERSION_WITH_NAMES,
+            )
+            return _read_committed_offsets(response, group_id, asked)
+        except RetriableError as problem:
+            if problem.error_code in FIND_COORDINATOR_AGAIN:
+                cluster.forget_coordinator(CoordinatorType.GROUP, group_id)
+            pause_or_give_up(backoff, deadline, problem, f"committed offsets of group '{group_id}'")
+
+
+def pause_or_give_up(backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
+    if deadline.has_passed:
+        raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
+    time.sleep(deadline.at_most(backoff.next_pause_s()))
+
+
+def _by_leader(cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int]) -> dict[Node, dict[TopicPartition, int]]:
+    asked: dict[Node, dict[TopicPartition, int]] = {}
+    for where, timestamp_ms in timestamps_ms.items():
+        node = cluster.leader(where)
+        if node is not None:
+            asked.setdefault(node, {})[where] = timestamp_ms
+    return asked
+
+
+def _ask_leader(
+    cluster: Cluster,
+    node: Node,
+    asked: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    is_read_committed: bool,
+    found: dict[TopicPartition, OffsetAndTimestamp],
+) -> ClientError | None:
+    """Add what the leader knows to `found`; the return value is what to try again for."""
+    topics: dict[str, ListOffsetsTopic] = {}
+    for where, timestamp_ms in asked.items():
+        topic = topics.setdefault(where.topic, ListOffsetsTopic(where.topic))
+        topic.partitions.append(ListOffsetsPartition(partition_index=where.partition, timestamp=timestamp_ms))
+    request = ListOffsetsRequest(
+        replica_id=CONSUMER, isolation_level=int(is_read_committed), topics=list(topics.values())
+    )
+    limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
+    response = cluster.call(node, request, ListOffsetsResponse, timeout_s=limit_s)
+    problem: ClientError | None = None
+    for topic_row in response.topics:
+        for row in topic_row.partitions:
+            where = TopicPartition(topic_row.name, row.partition_index)
+            if row.error_code == 0:
+                found[where] = OffsetAndTimestamp(row.offset, row.timestamp)
+                continue
+            problem = error_of(row.error_code, "ListOffsets", what=str(where))
+            is_passing = category_of(row.error_code, "ListOffsets") is Category.RETRIABLE
+            if not is_passing and row.error_code not in REFRESH_METADATA:
+                raise problem
+    return problem
+
+
+def _offset_fetch(
+    group_id: str, asked: list[TopicPartition], is_read_committed: bool, member: tuple[str, int] | None
+) -> OffsetFetchRequest:
+    indexes: dict[str, list[int]] = {}
+    for where in asked:
+        indexes.setdefault(where.topic, []).append(where.partition)
+    member_id, member_epoch = member or (None, -1)
+    return OffsetFetchRequest(
+        group_id=group_id,
+        topics=[OffsetFetchRequestTopic(name, partitions) for name, partitions in indexes.items()],
+        groups=[
+            OffsetFetchRequestGroup(
+                group_id=group_id,
+                member_id=member_id,
+                member_epoch=member_epoch,
+                topics=[
+                    OffsetFetchRequestTopics(name=name, partition_indexes=partitions)
+                    for name, partitions in indexes.items()
+                ],
+            )
+        ],
+        require_stable=is_read_committed,
+    )
+
+
+def _read_committed_offsets(
+    response: OffsetFetchResponse, group_id: str, asked: list[TopicPartition]
+) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    answer = response.groups[0] if response.groups else response
+    if answer.error_code:
+        raise error_of(answer.error_code, "OffsetFetch", what=f"group '{group_id}'")
+    found: dict[TopicPartition, OffsetAndMetadata | None] = dict.fromkeys(asked)
+    for topic in answer.topics:
+        for row in topic.partitions:
+            where = TopicPartition(topic.name, row.partition_index)
+            if row.error_code:
+                raise error_of(row.error_code, "OffsetFetch", what=f"group '{group_id}', {where}")
+            if row.committed_offset != NO_OFFSET:
+                epoch = row.committed_leader_epoch
+                found[where] = OffsetAndMetadata(
+                    row.committed_offset, row.metadata or "", NO_LEADER_EPOCH if epoch is None else epoch
+                )
+    return found

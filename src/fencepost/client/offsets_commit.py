@@ -1,0 +1,177 @@
+"""Committing offsets outside of transactions: in order, on one connection to the group's coordinator.
+
+`commit_async` puts the request on the wire and returns; its answer is looked at by `poll`, which also calls back.
+`commit_sync` waits, and tries again while the coordinator is on the move. A member that a rebalance has passed by is
+refused by the coordinator and told so with `CommitFailed`: its partitions are somebody else's.
+"""
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.connection import Connection, InFlight
+from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
+from fencepost.client.exceptions import ClientError, Disconnected, GroupFenced, RetriableError
+from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, pause_or_give_up
+from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.values import ConsumerGroupMetadata, Offsets
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+from fencepost.wire.message import Message
+from fencepost.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
+
+OnCommit = Callable[[Offsets, "ClientError | None"], None]
+Identity = Callable[[], ConsumerGroupMetadata]
+"""Asked at every try: who commits, or a raised `CommitFailed` if nobody may."""
+
+OFFSET_COMMIT = 8
+
+
+class Pending(NamedTuple):
+    sent: InFlight
+    offsets: Offsets
+    on_commit: OnCommit | None
+
+
+class OffsetCommitter:
+    def __init__(self, cluster: Cluster, group_id: str, identity: Identity) -> None:
+        self._cluster = cluster
+        self._group_id = group_id
+        self._identity = identity
+        self._connection: Connection | None = None
+        self._pending: deque[Pending] = deque()
+
+    def commit_async(self, offsets: Offsets, on_commit: OnCommit | None, deadline: Deadline) -> None:
+        try:
+            self._pending.append(Pending(self._send(offsets, deadline), offsets, on_commit))
+        except (RetriableError, GroupFenced) as problem:
+            _call_back(on_commit, offsets, problem)
+
+    def commit_sync(self, offsets: Offsets, deadline: Deadline) -> None:
+        if not offsets:
+            return
+        backoff = Backoff(self._cluster.settings)
+        while True:
+            try:
+                self._exchange(offsets, deadline)
+                return
+            except RetriableError as problem:
+                pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
+            except GroupFenced as problem:
+                # A KIP-848 member learns its newer epoch by its next heartbeat, and still owns what it commits.
+                if problem.error_code != ErrorCode.STALE_MEMBER_EPOCH or deadline.has_passed:
+                    raise CommitFailed(str(problem), error_code=problem.error_code) from problem
+                pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
+
+    def poll(self) -> None:
+        """Look at the answers that have arrived."""
+        if not self._pending or self._connection is None:
+            return
+        try:
+            for sent, response in self._connection.receive_available():
+                self._settle(sent, response)
+        except RetriableError as problem:
+            self._lose(problem)
+
+    def finish(self, deadline: Deadline) -> None:
+        """Wait for the answers that are still to come."""
+        while self._pending and self._connection is not None and not deadline.has_passed:
+            try:
+                self._settle(*self._connection.receive())
+            except RetriableError as problem:
+                self._lose(problem)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+    def _exchange(self, offsets: Offsets, deadline: Deadline) -> None:
+        try:
+            sent = self._send(offsets, deadline)
+            assert self._connection is not None
+            while True:
+                answered, response = self._connection.receive()
+                if answered is sent:
+                    break
+                self._settle(answered, response)
+        except RetriableError as problem:
+            self._lose(problem)
+            raise
+        problem_found = self._problem_in(response)
+        if problem_found is not None:
+            raise problem_found
+
+    def _send(self, offsets: Offsets, deadline: Deadline) -> InFlight:
+        request = _commit_request(offsets, self._identity())
+        if self._connection is None or self._connection.is_closed:
+            self._lose(Disconnected(f"the coordinator of group '{self._group_id}' closed the connection"))
+            node = self._cluster.coordinator(CoordinatorType.GROUP, self._group_id, deadline)
+            try:
+                self._connection = self._cluster.connect(node)
+            except RetriableError:
+                self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
+                raise
+        version = self._connection.versions.choose(OFFSET_COMMIT, at_most=LAST_VERSION_WITH_NAMES)
+        limit_s = max(0.001, deadline.at_most(self._cluster.settings.request_timeout_ms / 1000))
+        return self._connection.send(request, version=version, timeout_s=limit_s)
+
+    def _settle(self, sent: InFlight, response: Message) -> None:
+        if self._pending and self._pending[0].sent is sent:
+            pending = self._pending.popleft()
+            _call_back(pending.on_commit, pending.offsets, self._problem_in(response))
+
+    def _problem_in(self, response: Message) -> ClientError | None:
+        """The worst that the answer says: one partition's refusal is the commit's."""
+        assert isinstance(response, OffsetCommitResponse)
+        for topic in response.topics:
+            for row in topic.partitions:
+                if row.error_code in FIND_COORDINATOR_AGAIN:
+                    self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
+                    self.close()
+                if row.error_code:
+                    where = TopicPartition(topic.name, row.partition_index)
+                    return error_of(row.error_code, "OffsetCommit", what=f"group '{self._group_id}', {where}")
+        return None
+
+    def _lose(self, problem: ClientError) -> None:
+        """The connection is gone, and with it the answers."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+            self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
+        lost, self._pending = list(self._pending), deque()
+        for pending in lost:
+            _call_back(pending.on_commit, pending.offsets, problem)
+
+
+def _commit_request(offsets: Offsets, identity: ConsumerGroupMetadata) -> OffsetCommitRequest:
+    topics: dict[str, OffsetCommitRequestTopic] = {}
+    for where, committed in offsets.items():
+        topic = topics.setdefault(where.topic, OffsetCommitRequestTopic(name=where.topic))
+        topic.partitions.append(
+            OffsetCommitRequestPartition(
+                partition_index=where.partition,
+                committed_offset=committed.offset,
+                committed_leader_epoch=committed.leader_epoch,
+                committed_metadata=committed.metadata,
+            )
+        )
+    return OffsetCommitRequest(
+        group_id=identity.group_id,
+        generation_id_or_member_epoch=identity.generation_id,
+        member_id=identity.member_id,
+        group_instance_id=identity.group_instance_id,
+        topics=list(topics.values()),
+    )
+
+
+def _call_back(on_commit: OnCommit | None, offsets: Offsets, problem: ClientError | None) -> None:
+    if on_commit is not None:
+        on_commit(offsets, problem)
