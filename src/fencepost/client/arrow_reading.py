@@ -58,14 +58,13 @@ def read_arrow(
 ) -> pa.Table:
     """The records of a topic, in order within each partition. Offsets are by partition, the end not included.
 
-    Reads up to the last stable offset of the moment (the high watermark for `isolation_level="read_uncommitted"`), so it
-    ends even while others write; `timeout` is in seconds.
+    Reads up to the last stable offset of the moment (the high watermark for `isolation_level="read_uncommitted"`), so
+    it ends even while others write; `timeout` is in seconds.
     """
     deadline = Deadline(timeout)
     with Consumer(bootstrap_servers, **{**READ_SETTINGS, **settings}) as consumer:
-        wanted = [
-            where for where in consumer.partitions_for(topic) if partitions is None or where.partition in partitions
-        ]
+        chosen = None if partitions is None else set(partitions)
+        wanted = [where for where in consumer.partitions_for(topic) if chosen is None or where.partition in chosen]
         begins, ends = consumer.beginning_offsets(wanted), consumer.end_offsets(wanted)
         for where in wanted:
             begins[where] = (start_offsets or {}).get(where.partition, begins[where])
@@ -89,7 +88,9 @@ def take_arrow(
     if len(pieces) == 1:
         return pieces[0]
     schema = ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA
-    return pa.concat_batches(pieces) if pieces else schema.empty_table().to_batches()[0]
+    if not pieces:
+        return pa.RecordBatch.from_pylist([], schema=schema)
+    return pa.Table.from_batches(pieces, schema=schema).combine_chunks().to_batches()[0]
 
 
 def take_pieces(

@@ -240,7 +240,7 @@ class Consumer:
 
     @one_user
     def commit_sync(self, offsets: AnyOffsets | None = None, timeout: float | None = None) -> None:
-        """Commit these offsets, or all positions, and wait for it. Raises `CommitFailed` for one who is not a member."""
+        """Commit these offsets, or all positions, and wait. Raises `CommitFailed` for one who is not a member."""
         given = self._core.positions() if offsets is None else normalized_offsets(offsets)
         self._committer().commit_sync(given, self._deadline(timeout))
 

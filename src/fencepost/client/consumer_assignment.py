@@ -85,7 +85,7 @@ class PartitionState:
         self.fetch_offset = chunk.next_offset
 
     def decode(self, *, check_crcs: bool) -> bool:
-        """Whether there are decoded records, after a look at the chunks. Moves past batches that are not for readers."""
+        """Whether there are decoded records, after a look at the chunks. Moves past batches that are not for us."""
         while not self.decoded and self.chunks:
             chunk = self.chunks[0]
             if chunk.is_empty:

@@ -1,4 +1,4 @@
-"""Membership by KIP-848: one request, ConsumerGroupHeartbeat; the coordinator shares out partitions, one step at a time.
+"""Membership by KIP-848: one request, ConsumerGroupHeartbeat; the coordinator shares out partitions, step by step.
 
 The member says what changed on its side and is told its assignment. It gives up what is not in it, takes what is new,
 and says with its next heartbeat what it owns; only then does the coordinator hand on what was given up. An epoch counts

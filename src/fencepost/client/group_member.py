@@ -86,7 +86,7 @@ class GroupMember(ABC):
         with self._news:
             if self._generation_id < 0:
                 raise CommitFailed(
-                    f"group '{self._settings.group_id}': this consumer is not a member, or no longer: poll, and read again"
+                    f"group '{self._settings.group_id}': this consumer is not a member, or no longer: poll again"
                 )
             return ConsumerGroupMetadata(
                 self._settings.group_id, self._generation_id, self._member_id, self._instance_id

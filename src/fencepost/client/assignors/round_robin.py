@@ -1,4 +1,4 @@
-"""Round robin: all partitions of all topics in order, dealt to the members in turn; who does not subscribe is skipped."""
+"""Round robin: all partitions of all topics in order, dealt to members in turn; who does not subscribe is skipped."""
 
 from fencepost.client.assignors.member import Assigned, Member, PartitionCounts, all_partitions, in_order
 
