@@ -1,0 +1,78 @@
+"""Every test that asks for `servers` runs against our broker, in both flows of transactions, and against Apache Kafka."""
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from fencepost.client.admin import Admin
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.settings import ClientSettings
+from fencepost.client.time_limits import Deadline
+from fencepost.lab.apache_kafka import ApacheKafka
+from fencepost.server.embedded import EmbeddedBroker
+from tests.behaviour_client.fault_proxy import FaultProxy
+from tests.peers import require_jars
+
+SETTINGS = {
+    "num.partitions": "1",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.num.partitions": "3",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+}
+numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def fencepost_servers() -> Iterator[str]:
+    with EmbeddedBroker(settings=SETTINGS) as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def classic_servers() -> Iterator[str]:
+    with EmbeddedBroker(settings=SETTINGS | {"transaction.version": "1"}) as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(scope="session")
+def kafka_servers() -> Iterator[str]:
+    require_jars()
+    with ApacheKafka(settings=SETTINGS, heap="512m") as broker:
+        cluster = Cluster(broker.bootstrap_servers, ClientSettings())
+        for kind in CoordinatorType:
+            cluster.coordinator(kind, "any", Deadline(30))
+        cluster.close()
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(params=["fencepost", "classic", pytest.param("kafka", marks=pytest.mark.kafka)])
+def servers(request: pytest.FixtureRequest) -> str:
+    found = request.getfixturevalue(f"{request.param}_servers")
+    assert isinstance(found, str)
+    return found
+
+
+@pytest.fixture
+def proxy(servers: str) -> Iterator[FaultProxy]:
+    with FaultProxy(servers) as running:
+        yield running
+
+
+@pytest.fixture
+def admin(servers: str) -> Iterator[Admin]:
+    with Admin(servers) as client:
+        yield client
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name that no other test uses, for topics, groups and transactional ids."""
+    return f"{request.function.__name__[:60]}-{next(numbers)}"
+
+
+@pytest.fixture
+def topic(admin: Admin, name: str) -> str:
+    """A topic with three partitions."""
+    admin.create_topic(name, 3, 1)
+    return name

@@ -1,0 +1,65 @@
+"""What is in a topic, as confluent-kafka sees it."""
+
+import time
+from typing import NamedTuple
+
+import confluent_kafka
+
+PATIENCE_S = 30.0
+
+
+class Read(NamedTuple):
+    partition: int
+    offset: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[tuple[str, bytes | None], ...]
+    timestamp_ms: int
+
+
+def read_topic(servers: str, topic: str, *, isolation_level: str = "read_committed") -> list[Read]:
+    """Every record from the first to the last one that there is now, partition by partition."""
+    consumer = confluent_kafka.Consumer(
+        {
+            "bootstrap.servers": servers,
+            "group.id": "reader",
+            "enable.auto.commit": False,
+            "auto.offset.reset": "earliest",
+            "isolation.level": isolation_level,
+            "enable.partition.eof": True,
+        }
+    )
+    try:
+        partitions = sorted(consumer.list_topics(topic, timeout=PATIENCE_S).topics[topic].partitions)
+        consumer.assign([confluent_kafka.TopicPartition(topic, partition, 0) for partition in partitions])
+        return sorted(_read_to_the_end(consumer, set(partitions)), key=lambda read: (read.partition, read.offset))
+    finally:
+        consumer.close()
+
+
+def _read_to_the_end(consumer: confluent_kafka.Consumer, unfinished: set[int]) -> list[Read]:
+    found = []
+    deadline = time.monotonic() + PATIENCE_S
+    while unfinished:
+        assert time.monotonic() < deadline, f"partitions {unfinished} have no end"
+        for message in consumer.consume(1000, timeout=0.2):
+            error = message.error()
+            if error is not None and error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
+                unfinished.discard(message.partition())
+            else:
+                assert error is None, error
+                found.append(
+                    Read(
+                        message.partition(),
+                        message.offset(),
+                        message.key(),
+                        message.value(),
+                        tuple(message.headers() or ()),
+                        message.timestamp()[1],
+                    )
+                )
+    return found
+
+
+def values(servers: str, topic: str, **options: str) -> list[bytes | None]:
+    return [read.value for read in read_topic(servers, topic, **options)]
