@@ -1,4 +1,4 @@
-"""Every test that asks for `servers` runs against our broker, in both flows of transactions, and against Apache Kafka."""
+"""Every test that asks for `servers` runs against our broker, with both flows of transactions, and Apache Kafka."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,5 +1,6 @@
 """What our producer writes, as confluent-kafka reads it."""
 
+import itertools
 import threading
 
 import confluent_kafka
@@ -59,7 +60,7 @@ def test_records_without_a_key_use_all_partitions_and_keep_together(servers: str
     read = read_topic(servers, topic)
     assert {one.partition for one in read} == {0, 1, 2}
     by_number = sorted((int(one.value or b""), one.partition) for one in read)
-    changes = sum(1 for one, other in zip(by_number, by_number[1:], strict=False) if one[1] != other[1])
+    changes = sum(1 for one, other in itertools.pairwise(by_number) if one[1] != other[1])
     assert changes <= 60
 
 

@@ -7,9 +7,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from fencepost.client.admin import Admin
     from fencepost.client.arrow_reading import read_arrow
     from fencepost.client.consumer import Consumer
     from fencepost.client.consumer_record import ConsumerRecord
+    from fencepost.client.delivery import RecordFuture, TableFuture
     from fencepost.client.offsets import OffsetAndTimestamp
     from fencepost.client.pinned_producers import PinnedProducers
     from fencepost.client.producer import Producer
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from fencepost.types import TopicPartition
 
 __all__ = [
+    "Admin",
     "Consumer",
     "ConsumerGroupMetadata",
     "ConsumerRecord",
@@ -24,12 +27,15 @@ __all__ = [
     "OffsetAndTimestamp",
     "PinnedProducers",
     "Producer",
+    "RecordFuture",
     "RecordMetadata",
+    "TableFuture",
     "TopicPartition",
     "read_arrow",
 ]
 
 _HOMES = {
+    "Admin": "fencepost.client.admin",
     "Consumer": "fencepost.client.consumer",
     "ConsumerGroupMetadata": "fencepost.client.values",
     "ConsumerRecord": "fencepost.client.consumer_record",
@@ -37,7 +43,9 @@ _HOMES = {
     "OffsetAndTimestamp": "fencepost.client.offsets",
     "PinnedProducers": "fencepost.client.pinned_producers",
     "Producer": "fencepost.client.producer",
+    "RecordFuture": "fencepost.client.delivery",
     "RecordMetadata": "fencepost.client.values",
+    "TableFuture": "fencepost.client.delivery",
     "TopicPartition": "fencepost.types",
     "read_arrow": "fencepost.client.arrow_reading",
 }

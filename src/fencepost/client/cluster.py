@@ -61,6 +61,7 @@ class Cluster:
         self._coordinators: dict[tuple[CoordinatorType, str], Node] = {}
         self._features: dict[str, int] = {}
         self._features_epoch = -1
+        self._versions: ApiVersions | None = None
 
     # Metadata
 
@@ -220,6 +221,12 @@ class Cluster:
         """The level that the cluster has finalized; 0 if it has none, or no broker was met yet."""
         return self._features.get(name, 0)
 
+    def serves(self, api_key: int, version: int = 0) -> bool:
+        """Whether the broker that was met last speaks this API in this version or a later one."""
+        if self._versions is None:
+            self.refresh()
+        return self._versions is not None and self._versions.has(api_key, version)
+
     @property
     def transaction_version(self) -> int:
         return self.feature_level(TRANSACTION_VERSION)
@@ -255,6 +262,7 @@ class Cluster:
 
     def _learn_versions(self, versions: ApiVersions) -> None:
         with self._lock:
+            self._versions = versions
             if versions.features_epoch >= self._features_epoch:
                 self._features_epoch = versions.features_epoch
                 self._features = versions.features

@@ -1,0 +1,94 @@
+"""Transactions and the producers behind them, as calls on a cluster."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.error_table import error_of
+from fencepost.client.time_limits import Deadline
+from fencepost.client.values import ProducerIdentity
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+from fencepost.wire.messages.describe_producers import (
+    DescribeProducersRequest,
+    DescribeProducersResponse,
+    ProducerState,
+    TopicRequest,
+)
+from fencepost.wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+)
+from fencepost.wire.messages.list_transactions import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+    TransactionState,
+)
+
+
+class TransactionDescription(NamedTuple):
+    transactional_id: str
+    state: str
+    identity: ProducerIdentity
+    timeout_ms: int
+    start_time_ms: int
+    """-1 while no transaction is open."""
+    partitions: list[TopicPartition]
+
+
+def list_transactions(
+    cluster: Cluster, *, states: Iterable[str] = (), producer_ids: Iterable[int] = (), min_duration_ms: int = -1
+) -> list[TransactionState]:
+    """Every broker's transactional ids, in order; only those in the given states, of the given producers."""
+    cluster.refresh()
+    request = ListTransactionsRequest(
+        state_filters=list(states), producer_id_filters=list(producer_ids), duration_filter=min_duration_ms
+    )
+    found: dict[str, TransactionState] = {}
+    for node in cluster.metadata.brokers.values():
+        at_least = 1 if min_duration_ms >= 0 else 0
+        response = cluster.call(node, request, ListTransactionsResponse, at_least=at_least)
+        if response.error_code:
+            raise error_of(response.error_code, "ListTransactions", what=str(node))
+        found.update({row.transactional_id: row for row in response.transaction_states})
+    return [found[name] for name in sorted(found)]
+
+
+def describe_transaction(
+    cluster: Cluster, transactional_id: str, *, timeout_s: float = 30.0
+) -> TransactionDescription | None:
+    """None if the coordinator does not know the id."""
+    response = cluster.call_coordinator(
+        CoordinatorType.TRANSACTION,
+        transactional_id,
+        DescribeTransactionsRequest(transactional_ids=[transactional_id]),
+        DescribeTransactionsResponse,
+        deadline=Deadline(timeout_s),
+    )
+    row = response.transaction_states[0]
+    if row.error_code == ErrorCode.TRANSACTIONAL_ID_NOT_FOUND:
+        return None
+    if row.error_code:
+        raise error_of(row.error_code, "DescribeTransactions", what=f"transactional id '{transactional_id}'")
+    return TransactionDescription(
+        transactional_id=transactional_id,
+        state=row.transaction_state,
+        identity=ProducerIdentity(row.producer_id, row.producer_epoch),
+        timeout_ms=row.transaction_timeout_ms,
+        start_time_ms=row.transaction_start_time_ms,
+        partitions=[TopicPartition(topic.topic, index) for topic in row.topics for index in topic.partitions],
+    )
+
+
+def describe_producers(cluster: Cluster, where: TopicPartition) -> list[ProducerState]:
+    """Who has written to a partition, and whose transaction is open there since which offset."""
+    if cluster.needs_refresh or cluster.leader(where) is None:
+        cluster.refresh([where.topic])
+    leader = cluster.leader(where)
+    if leader is None:
+        raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "DescribeProducers", what=str(where))
+    request = DescribeProducersRequest(topics=[TopicRequest(where.topic, [where.partition])])
+    row = cluster.call(leader, request, DescribeProducersResponse).topics[0].partitions[0]
+    if row.error_code:
+        raise error_of(row.error_code, "DescribeProducers", what=str(where), explanation=row.error_message)
+    return row.active_producers

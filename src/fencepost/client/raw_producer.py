@@ -1,0 +1,156 @@
+"""Given batches, with given producer id, epoch and sequences, to given partitions: the first failure stops it.
+
+For pipelines that share one transaction between processes: nothing is numbered, partitioned or batched here, and
+nothing is begun or ended (`transaction_control.py` does that, wherever). Batches of a partition go in the order given,
+retries send the same bytes, and after a failure nothing that was not on its way is sent.
+"""
+
+import dataclasses
+import os
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from fencepost.client.accumulator import Limits
+from fencepost.client.cluster import Cluster
+from fencepost.client.delivery import Delivery
+from fencepost.client.exceptions import ClientError, IllegalState, Timeout
+from fencepost.client.numbering import PlainNumbering
+from fencepost.client.outbox import Outbox
+from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
+from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.sender import Sender
+from fencepost.client.settings import ProducerSettings, client_settings
+from fencepost.client.time_limits import Deadline
+from fencepost.client.transaction_control import V2_LEVEL
+from fencepost.client.values import ProducerIdentity
+from fencepost.records.header import BatchHeader, read_header
+from fencepost.types import Buffer, TopicPartition
+
+
+class Acknowledged(NamedTuple):
+    """One batch that is stored."""
+
+    topic_partition: TopicPartition
+    base_offset: int
+    record_count: int
+    base_sequence: int
+
+
+class RawProducer:
+    """For one identity. Without a transactional id the batches are idempotent ones, outside of any transaction."""
+
+    def __init__(
+        self,
+        bootstrap_servers: str | Iterable[str],
+        *,
+        identity: ProducerIdentity,
+        transactional_id: str | None = None,
+        **settings: Any,
+    ) -> None:
+        chosen = client_settings(ProducerSettings, settings, kind="raw producer")
+        self._settings = dataclasses.replace(chosen, linger_ms=0)
+        self._identity = identity
+        self._cluster = Cluster(bootstrap_servers, self._settings)
+        self._numbering = _GivenNumbering(self._cluster, identity, transactional_id)
+        limits = Limits(
+            batch_bytes=self._settings.batch_size,
+            linger_s=0.0,
+            buffer_bytes=self._settings.buffer_memory,
+            delivery_timeout_s=self._settings.delivery_timeout_ms / 1000,
+        )
+        self._outbox = Outbox(limits, is_numbered=True)
+        self._sender = Sender(self._cluster, self._outbox, self._numbering, self._settings)
+        self._process_id = os.getpid()
+        self._sender.start()
+
+    def produce(
+        self, batches: Iterable[tuple[TopicPartition, Buffer]], *, timeout_s: float | None = None
+    ) -> list[Acknowledged]:
+        """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes."""
+        deadline = Deadline(timeout_s)
+        sent: list[tuple[Delivery, BatchHeader]] = []
+        for where, batch in batches:
+            header = self._checked(where, batch)
+            if where.topic not in self._cluster.metadata.topics:
+                self._cluster.topic(where.topic, deadline)
+            encoded = batch if isinstance(batch, bytearray) else bytearray(batch)
+            delivery = self._outbox.put_whole(where, encoded, deadline=deadline, check=self._check_going)
+            sent.append((delivery, header))
+        self._outbox.settle(deadline)
+        self._check_going()
+        return [
+            Acknowledged(delivery.topic_partition, delivery.base_offset, header.record_count, header.base_sequence)
+            for delivery, header in sent
+        ]
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Whatever is on its way is left to its fate: whoever wants to know has waited in `produce`."""
+        if self._process_id != os.getpid():
+            return
+        has_ended = self._sender.stop(timeout)
+        self._cluster.close()
+        if not has_ended:
+            raise Timeout("the producer's thread did not end in time")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _checked(self, where: TopicPartition, batch: Buffer) -> BatchHeader:
+        header = read_header(batch)
+        theirs = ProducerIdentity(header.producer_id, header.producer_epoch)
+        is_transactional = self._numbering.transactional_id is not None
+        if theirs != self._identity or header.base_sequence < 0 or header.is_transactional != is_transactional:
+            raise IllegalState(
+                f"{where}: a batch with {theirs}, sequence {header.base_sequence}, "
+                f"transactional={header.is_transactional} is not one of {self._identity}, "
+                f"transactional={is_transactional}"
+            )
+        return header
+
+    def _check_going(self) -> None:
+        if self._numbering.problem is not None:
+            raise self._numbering.problem
+
+
+class _GivenNumbering(PlainNumbering):
+    is_numbered = True
+
+    def __init__(self, cluster: Cluster, identity: ProducerIdentity, transactional_id: str | None) -> None:
+        self._cluster = cluster
+        self._identity = identity
+        self.transactional_id = transactional_id
+
+    @property
+    def _is_checked_by_broker(self) -> bool:
+        """In the second flow of transactions the broker refuses a first sequence that is not 0."""
+        return self.transactional_id is not None and self._cluster.transaction_version >= V2_LEVEL
+
+    @property
+    def starts_carefully(self) -> bool:  # type: ignore[override]
+        return not self._is_checked_by_broker
+
+    @property
+    def produce_version_max(self) -> int | None:  # type: ignore[override]
+        is_classic = self.transactional_id is not None and not self._is_checked_by_broker
+        return CLASSIC_TRANSACTIONS_UNTIL if is_classic else None
+
+    @property
+    def may_retry(self) -> bool:  # type: ignore[override]
+        return self.problem is None
+
+    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
+        if self.problem is not None:
+            raise self.problem
+
+    def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
+        return self._identity
+
+    def batch_failed(self, batch: ProducerBatch, error: ClientError) -> None:
+        if self.problem is None:
+            self.problem = error
