@@ -16,6 +16,11 @@ from fencepost.records.header import BatchHeader, read_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.wire.messages.end_txn import EndTxnRequest
+from fencepost.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
 from tests.unit.broker.builders import Broker, batches_in, produce_request
 
 SEGMENT_BYTES = 4096
@@ -149,6 +154,20 @@ class KeyedProducer:
         assert answer.error_code == 0, answer
         self._sequence += len(records)
         return int(answer.base_offset)
+
+    def send_offset(self, group_id: str, offset: int) -> None:
+        """Commit an offset of partition 0 inside the transaction."""
+        partition = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+        producer_id, producer_epoch = self._identity
+        request = TxnOffsetCommitRequest(
+            transactional_id=self.transactional_id or "",
+            group_id=group_id,
+            producer_id=producer_id,
+            producer_epoch=producer_epoch,
+            topics=[TxnOffsetCommitRequestTopic(self.topic, [partition])],
+        )
+        answer = self.broker.ask(request, 5)
+        assert answer.topics[0].partitions[0].error_code == 0, answer
 
     def end(self, *, commits: bool) -> None:
         request = EndTxnRequest(self.transactional_id or "", *self._identity, commits)

@@ -4,6 +4,7 @@ from copy import copy
 
 import pytest
 
+from fencepost.broker.catalogue import INTERNAL_TOPICS
 from fencepost.broker.cleaner import Cleaner
 from fencepost.broker.compaction import CompactionPlan, offsets_below
 from fencepost.broker.compaction_scan import CompactionMemory, CompactionScan
@@ -13,6 +14,7 @@ from fencepost.records.compression import Compression
 from fencepost.records.header import TimestampType, read_header, write_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
+from fencepost.transactions.checkpoint import dump_state
 from fencepost.wire.messages.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -350,6 +352,35 @@ def test_committed_offsets_and_producers_survive_the_cleaning_of_internal_topics
             survivor.send((b"key", b"a zombie"))
 
 
+def test_offsets_of_transactions_and_their_states_survive_the_cleaning_of_internal_topics(broker: Broker) -> None:
+    producers = [KeyedProducer(broker, "table", f"shop-{number}") for number in range(3)]
+    for number in range(45):
+        producer = producers[number % 3]
+        producer.send((b"key", b"%d" % number))
+        producer.send_offset(f"group-{number % 3}", number)
+        producer.end(commits=number % 4 > 0)
+    hanging = KeyedProducer(broker, "table", "hanging")
+    hanging.send_offset("group-0", 1000)
+    expected = [42, 43, 41]
+    stored_bytes = internal_bytes(broker)
+    settle(broker, rounds=6, passed_ms=DAY_MS)
+    assert internal_bytes(broker) < stored_bytes / 4
+    transactions = dump_state(broker.core.state.transactions)
+    for again in (broker.after_kill(), broker.restarted()):
+        assert [committed_offset(again, f"group-{number}") for number in range(3)] == expected
+        assert dump_state(again.core.state.transactions) == transactions
+        survivor = copy(hanging)
+        survivor.broker = again
+        survivor.end(commits=True)
+        assert committed_offset(again, "group-0") == 1000
+
+
+def internal_bytes(broker: Broker) -> int:
+    state = broker.core.state
+    refs = [ref for name in INTERNAL_TOPICS for ref in state.catalogue.topics[name].partition_refs]
+    return sum(map(broker.core.journal.size_bytes, refs))
+
+
 def test_an_idle_broker_becomes_quiet_after_compaction(broker: Broker) -> None:
     producer = KeyedProducer(broker, "table", "shop-0")
     for number in range(30):
@@ -359,6 +390,21 @@ def test_an_idle_broker_becomes_quiet_after_compaction(broker: Broker) -> None:
     for _ in range(4):
         assert clean(broker) == 0
     assert broker.core.journal.last_position == position
+
+
+def test_little_garbage_in_a_large_journal_waits_for_more(broker: Broker) -> None:
+    broker.create_topic("archive", retention_ms="-1")
+    for _ in range(40):
+        broker.produce("archive", b"-" * 1000)
+    producer = KeyedProducer(broker, "table")
+    for number in range(8):
+        producer.send((b"key", b"%d" % number))
+    settle(broker)
+    assert len(read_committed(broker, "table")) == 8
+    for number in range(8):
+        producer.send((b"key", b"%d" % number * 500))
+    settle(broker)
+    assert len(read_committed(broker, "table")) == 1
 
 
 def plan_for(*, dropped: tuple[int, ...] = (), first_seen: tuple[int, ...] = ()) -> CompactionPlan:
