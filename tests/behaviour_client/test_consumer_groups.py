@@ -1,0 +1,271 @@
+"""Groups of processes on our client, by both protocols: members join, leave, crash and come back."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fencepost.client import Consumer, TopicPartition
+from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.exceptions import FencedInstanceId
+from fencepost.lab.apache_kafka import ApacheKafka
+from fencepost.server.embedded import EmbeddedBroker
+from tests.interop.confluent.clients import create_topic, producer
+from tests.interop.group_life import (
+    PARTITIONS,
+    Group,
+    a_static_member_comes_back,
+    members_join_leave_and_crash,
+    partition_of,
+)
+from tests.interop.support import DEADLINE_S, wait_for
+from tests.peers import require_jars
+
+# Kafka's waiting times, cut to what a test can wait for.
+QUICK_TIMERS = {
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "100",
+    "group.consumer.session.timeout.ms": "1500",
+    "group.consumer.heartbeat.interval.ms": "200",
+    "offsets.topic.num.partitions": "3",
+}
+KAFKA_TIMERS = {"group.consumer.min.session.timeout.ms": "100", "group.consumer.min.heartbeat.interval.ms": "50"}
+CLASSIC = {"group_protocol": "classic", "session_timeout_ms": 1500, "heartbeat_interval_ms": 200}
+PROTOCOLS = {
+    "range": {**CLASSIC, "partition_assignment_strategy": "range"},
+    "roundrobin": {**CLASSIC, "partition_assignment_strategy": "roundrobin"},
+    "cooperative": {**CLASSIC, "partition_assignment_strategy": "cooperative-sticky"},
+    "kip-848": {"group_protocol": "consumer"},
+}
+Settings = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def fencepost_group_servers() -> Iterator[str]:
+    with EmbeddedBroker(settings=QUICK_TIMERS) as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(scope="module")
+def kafka_group_servers() -> Iterator[str]:
+    require_jars()
+    with ApacheKafka(settings=QUICK_TIMERS | KAFKA_TIMERS, heap="512m") as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
+def group_servers(request: pytest.FixtureRequest) -> str:
+    found: str = request.getfixturevalue(f"{request.param}_group_servers")
+    return found
+
+
+@pytest.fixture(params=PROTOCOLS)
+def settings(request: pytest.FixtureRequest) -> Settings:
+    return dict(PROTOCOLS[request.param])
+
+
+@pytest.fixture
+def topic(group_servers: str, name: str) -> str:
+    create_topic(group_servers, name, partitions=PARTITIONS)
+    return name
+
+
+@pytest.fixture
+def group_of(group_servers: str, topic: str, tmp_path: Path) -> Callable[[Settings], Group]:
+    def build(settings: Settings) -> Group:
+        arguments = {"bootstrap_servers": group_servers, "topic": topic, "group": topic, "settings": settings}
+        return Group(
+            module="tests.behaviour_client.consumer_member",
+            folder=tmp_path,
+            arguments=arguments,
+            produce=lambda first, count: produce(group_servers, topic, first, count),
+        )
+
+    return build
+
+
+@pytest.fixture
+def join(group_servers: str, topic: str) -> Iterator[Callable[..., Consumer]]:
+    """Members inside this process, closed at the end."""
+    members: list[Consumer] = []
+
+    def build(**settings: Any) -> Consumer:
+        member = Consumer(group_servers, [topic], group_id=topic, auto_offset_reset="earliest", **settings)
+        members.append(member)
+        return member
+
+    yield build
+    for member in members:
+        member.close()
+
+
+def produce(servers: str, topic: str, first: int, count: int) -> None:
+    client = producer(servers, enable_idempotence=True)
+    for number, partition in partition_of(range(first, first + count)):
+        client.produce(topic, b"%d" % number, partition=partition)
+    assert client.flush(DEADLINE_S) == 0
+
+
+def test_members_join_leave_and_crash_without_losing_or_repeating_a_committed_record(
+    group_of: Callable[[Settings], Group], settings: Settings
+) -> None:
+    with group_of(settings) as group:
+        members_join_leave_and_crash(group)
+
+
+@pytest.mark.parametrize("protocol", ["range", "cooperative"])
+def test_a_static_member_that_is_killed_comes_back_to_its_partitions_without_a_rebalance(
+    group_of: Callable[[Settings], Group], protocol: str
+) -> None:
+    with group_of(PROTOCOLS[protocol] | {"session_timeout_ms": 10_000}) as group:
+        a_static_member_comes_back(group, killed=True)
+
+
+def test_a_static_member_of_a_kip_848_group_that_closes_comes_back_to_its_partitions_without_a_rebalance(
+    group_of: Callable[[Settings], Group],
+) -> None:
+    with group_of(PROTOCOLS["kip-848"]) as group:
+        a_static_member_comes_back(group, killed=False)
+
+
+def test_a_killed_static_member_of_a_kip_848_group_is_waited_for_until_its_session_ends(
+    group_of: Callable[[Settings], Group],
+) -> None:
+    with group_of(PROTOCOLS["kip-848"]) as group:
+        first = group.join("first", instance_id="the one")
+        group.wait_until_shared_out()
+        group.crash(first)
+        group.join("second", instance_id="the one")
+        group.produce_round()
+        group.wait_until_all_committed()
+        group.check_every_record()
+
+
+def test_a_second_static_member_with_the_same_instance_id_fences_the_first(join: Callable[..., Consumer]) -> None:
+    first = join(**PROTOCOLS["range"], group_instance_id="the one")
+    poll_until(first, lambda: first.assignment())
+    second = join(**PROTOCOLS["range"], group_instance_id="the one")
+    poll_until(second, lambda: second.assignment())
+    with pytest.raises(FencedInstanceId):
+        poll_until(first, lambda: False)
+
+
+def test_callbacks_tell_what_comes_and_goes(
+    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+) -> None:
+    told: list[tuple[str, list[TopicPartition]]] = []
+    first = Consumer(group_servers, group_id=topic, **settings)
+    with first:
+        first.subscribe(
+            [topic],
+            on_assigned=lambda partitions: told.append(("assigned", partitions)),
+            on_revoked=lambda partitions: told.append(("revoked", partitions)),
+        )
+        poll_until(first, lambda: len(first.assignment()) == PARTITIONS)
+        assert told == [("assigned", [TopicPartition(topic, index) for index in range(PARTITIONS)])]
+        second = join(**settings)
+        poll_until([first, second], lambda: len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2)
+        assert replay(told) == first.assignment()
+        assert sorted(first.assignment() + second.assignment()) == told[0][1]
+    assert replay(told) == []
+
+
+def test_a_member_whose_program_is_silent_leaves_and_comes_back_with_its_partitions_lost(
+    group_servers: str, topic: str, settings: Settings
+) -> None:
+    told: list[str] = []
+    with Consumer(group_servers, group_id=topic, max_poll_interval_ms=1000, **settings) as member:
+        member.subscribe([topic], on_assigned=lambda _: told.append("assigned"), on_lost=lambda _: told.append("lost"))
+        poll_until(member, lambda: member.assignment())
+        wait_for("the member to have left", lambda: is_out(member))
+        poll_until(member, lambda: told == ["assigned", "lost", "assigned"])
+
+
+def test_offsets_committed_by_one_member_are_where_the_next_begins(
+    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+) -> None:
+    produce(group_servers, topic, 0, 60)
+    first = join(**settings)
+    assert len(read(first, 60)) == 60
+    first.commit_sync()
+    first.close()
+    produce(group_servers, topic, 60, 6)
+    second = join(**settings)
+    assert sorted(int(record.value) for record in read(second, 6)) == list(range(60, 66))
+
+
+def test_automatic_commits_cover_what_was_handed_out_and_no_more(
+    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+) -> None:
+    produce(group_servers, topic, 0, 60)
+    with Consumer(
+        group_servers, [topic], group_id=topic, auto_offset_reset="earliest", enable_auto_commit=True, **settings
+    ) as first:
+        seen = [record.value for _, record in zip(range(40), first, strict=False)]
+    rest = [record.value for record in read(join(**settings), 20)]
+    assert sorted(int(value) for value in seen + rest) == list(range(60))
+
+
+def test_who_left_cannot_commit(join: Callable[..., Consumer], topic: str, settings: Settings) -> None:
+    member = join(max_poll_interval_ms=1000, **settings)
+    poll_until(member, lambda: member.assignment())
+    wait_for("the member to have left", lambda: is_out(member))
+    with pytest.raises(CommitFailed):
+        member.commit_sync({(topic, 0): 0})
+
+
+def test_the_protocol_of_kip_848_is_chosen_where_the_cluster_has_it(join: Callable[..., Consumer]) -> None:
+    member = join()
+    poll_until(member, lambda: member.assignment())
+    assert not member.group_metadata().member_id.startswith("fencepost"), "the coordinator names classic members"
+
+
+def test_a_group_that_is_classic_is_joined_by_the_classic_protocol(join: Callable[..., Consumer]) -> None:
+    """Apache Kafka turns the group into a KIP-848 one instead: either way both share the partitions."""
+    first = join(**PROTOCOLS["range"])
+    poll_until(first, lambda: first.assignment())
+    second = join(session_timeout_ms=1500, heartbeat_interval_ms=200)
+    poll_until([first, second], lambda: len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2)
+
+
+def is_out(member: Consumer) -> bool:
+    try:
+        member.group_metadata()
+    except CommitFailed:
+        return True
+    return False
+
+
+def replay(told: list[tuple[str, list[TopicPartition]]]) -> list[TopicPartition]:
+    owned: set[TopicPartition] = set()
+    for kind, partitions in told:
+        if kind == "assigned":
+            assert not owned & set(partitions)
+            owned |= set(partitions)
+        else:
+            assert owned >= set(partitions)
+            owned -= set(partitions)
+    return sorted(owned)
+
+
+def poll_until(members: Consumer | list[Consumer], condition: Callable[[], Any]) -> None:
+    listed = members if isinstance(members, list) else [members]
+
+    def probe() -> bool:
+        for member in listed:
+            member.poll(0.02)
+        return bool(condition())
+
+    wait_for("what the group should come to", probe, pause_s=0)
+
+
+def read(consumer: Consumer, count: int) -> list[Any]:
+    records: list[Any] = []
+
+    def probe() -> bool:
+        records.extend(consumer.poll(0.1))
+        return len(records) >= count
+
+    wait_for(f"{count} records", probe, pause_s=0)
+    return records
