@@ -10,18 +10,23 @@ import org.apache.kafka.common.utils.Exit;
  */
 public final class Tools {
     private static final class Ended extends RuntimeException {
-        final int code;
-
-        Ended(int code) {
+        Ended() {
             super(null, null, false, false);
-            this.code = code;
         }
+    }
+
+    /** The first one counts: some tools catch what their own exit throws, and exit again with another. */
+    private static Integer exitCode;
+
+    private static void end(int code, String message) {
+        if (exitCode == null) exitCode = code;
+        throw new Ended();
     }
 
     public static void main(String[] args) throws Exception {
         PrintStream out = System.out;
-        Exit.setExitProcedure((code, message) -> { throw new Ended(code); });
-        Exit.setHaltProcedure((code, message) -> { throw new Ended(code); });
+        Exit.setExitProcedure(Tools::end);
+        Exit.setHaltProcedure(Tools::end);
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in));
         int number = 0;
         for (String line; (line = commands.readLine()) != null; number++) {
@@ -44,14 +49,16 @@ public final class Tools {
     }
 
     private static int run(List<String> command) throws Exception {
+        exitCode = null;
         try {
             String[] arguments = command.subList(1, command.size()).toArray(new String[0]);
             Class.forName(command.get(0)).getMethod("main", String[].class).invoke(null, (Object) arguments);
-            return 0;
         } catch (java.lang.reflect.InvocationTargetException thrown) {
-            if (thrown.getCause() instanceof Ended) return ((Ended) thrown.getCause()).code;
-            thrown.getCause().printStackTrace(System.out);
-            return 99;
+            if (!(thrown.getCause() instanceof Ended)) {
+                thrown.getCause().printStackTrace(System.out);
+                return 99;
+            }
         }
+        return exitCode == null ? 0 : exitCode;
     }
 }
