@@ -18,7 +18,12 @@ def producer(bootstrap_servers: str, **settings: Any) -> Producer:
 
 @contextmanager
 def consumer(bootstrap_servers: str, **settings: Any) -> Iterator[Consumer]:
-    defaults: dict[str, Any] = {"group_id": "unused", "enable_auto_commit": False, "auto_offset_reset": "earliest"}
+    defaults: dict[str, Any] = {
+        "group_id": "unused",
+        "enable_auto_commit": False,
+        "auto_offset_reset": "earliest",
+        "fetch_wait_max_ms": 100,
+    }
     opened = Consumer(configuration(bootstrap_servers, **defaults | settings))
     try:
         yield opened
@@ -47,7 +52,7 @@ def send(client: Producer, topic: str, value: bytes | None, **more: Any) -> Mess
     """The delivered message, or the error as an exception."""
     reports: list[tuple[KafkaError | None, Message]] = []
     client.produce(topic, value, on_delivery=lambda error, message: reports.append((error, message)), **more)
-    wait_for("a delivery report", lambda: client.poll(0.05) or reports)
+    wait_for("a delivery report", lambda: client.flush(0.05) == 0 and reports, pause_s=0)
     error, message = reports[0]
     if error is not None:
         raise DeliveryFailed(error)

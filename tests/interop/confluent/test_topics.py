@@ -6,7 +6,16 @@ import pytest
 from confluent_kafka import KafkaError
 
 from fencepost.server.embedded import EmbeddedBroker
-from tests.interop.confluent.clients import DeliveryFailed, admin, consumer, create_topic, producer, read_all, send
+from tests.interop.confluent.clients import (
+    DeliveryFailed,
+    admin,
+    consumer,
+    create_topic,
+    producer,
+    read,
+    read_all,
+    send,
+)
 from tests.interop.support import DEADLINE_S, wait_for
 
 
@@ -64,11 +73,18 @@ def test_a_reader_of_a_deleted_topic_is_told(broker: EmbeddedBroker, name: str) 
         assert message.error().code() == KafkaError.UNKNOWN_TOPIC_OR_PART
 
 
-def test_a_subscription_by_pattern_finds_a_topic_that_comes_later(broker: EmbeddedBroker, name: str) -> None:
-    with consumer(broker.bootstrap_servers, group_id=name, topic_metadata_refresh_interval_ms=100) as reader:
+@pytest.mark.parametrize("group_protocol", ["classic", "consumer"])
+def test_a_subscription_by_pattern_finds_a_topic_that_comes_later(
+    broker: EmbeddedBroker, name: str, group_protocol: str
+) -> None:
+    settings = {"group_id": name, "group_protocol": group_protocol, "topic_metadata_refresh_interval_ms": 100}
+    client = producer(broker.bootstrap_servers)
+    create_topic(broker.bootstrap_servers, f"{name}-early")
+    send(client, f"{name}-early", b"early")
+    with consumer(broker.bootstrap_servers, **settings) as reader:
         reader.subscribe([f"^{name}-.*"])
-        nothing = wait_for("word that nothing matches", lambda: reader.poll(0.1))
-        assert nothing.error().code() == KafkaError.UNKNOWN_TOPIC_OR_PART
+        assert [message.value() for message in read(reader, 1)] == [b"early"]
+        reader.commit(asynchronous=False)
         create_topic(broker.bootstrap_servers, f"{name}-late")
-        send(producer(broker.bootstrap_servers), f"{name}-late", b"v")
-        assert wait_for("the record", lambda: reader.poll(0.1)).value() == b"v"
+        send(client, f"{name}-late", b"late")
+        assert [message.value() for message in read(reader, 1)] == [b"late"]

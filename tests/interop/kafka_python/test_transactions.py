@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from kafka import OffsetAndMetadata, TopicPartition
+from kafka.admin import AbortTransactionSpec
 from kafka.errors import CommitFailedError, KafkaError, ProducerFencedError
 
 from fencepost.server.embedded import EmbeddedBroker
@@ -147,6 +148,24 @@ def test_an_administrator_sees_open_transactions_and_their_producers(
         client.commit_transaction()
         assert manager.list_transactions(state_filters=["Ongoing"])[1] == []
         assert manager.describe_transactions([name])[name].state.value == "CompleteCommit"
+
+
+def test_an_administrator_aborts_what_a_producer_left_open(broker: EmbeddedBroker, name: str, values: Values) -> None:
+    part = TopicPartition(name, 0)
+    with (
+        admin(broker.bootstrap_servers) as manager,
+        producer(broker.bootstrap_servers) as plain,
+        transactional(broker.bootstrap_servers, name) as client,
+    ):
+        client.begin_transaction()
+        send(client, name, b"hanging")
+        send(plain, name, b"behind it")
+        assert values("read_committed") == []
+        (active,) = manager.describe_producers([part])[part].active_producers[:1]
+        described = manager.describe_transactions([name])[name]
+        assert active.producer_id == described.producer_id
+        manager.abort_transaction(AbortTransactionSpec(part, described.producer_id, described.producer_epoch))
+        assert values("read_committed") == [b"behind it"]
 
 
 def test_two_copiers_that_rebalance_while_one_is_killed_copy_each_record_once(
