@@ -1,4 +1,4 @@
-"""Tests marked `kafka` need the jars of `make kafka`. With FENCEPOST_REQUIRE_KAFKA=1 (`.ci/run`) a skip is a failure."""
+"""Tests marked `kafka` need the jars of `make kafka`. FENCEPOST_REQUIRE_KAFKA=1 turns their skips into failures."""
 
 import os
 from collections.abc import Generator
