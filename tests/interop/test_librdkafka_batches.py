@@ -48,12 +48,22 @@ class MockBroker:
         assert error_code == 0
 
     def fetch(self, topic: str) -> bytes:
-        body = struct.pack(">iiiibI", -1, 1000, 1, 2**24, 0, 1) + _string(topic) + struct.pack(">Iiqi", 1, 0, 0, 2**24)
-        answer = self._call(FETCH, 4, body)
+        """Every batch of the topic. The mock hands out one at a time, and a slow producer makes several of them."""
+        batches = b""
+        offset = high_watermark = -1
+        while offset < high_watermark or not batches:
+            high_watermark, piece = self._fetch_from(topic, max(offset, 0))
+            batches += piece
+            offset = [header.last_offset for header, _ in split_batches(piece)][-1] + 1
+        return batches
+
+    def _fetch_from(self, topic: str, offset: int) -> tuple[int, bytes]:
+        partition = struct.pack(">Iiqi", 1, 0, offset, 2**24)
+        answer = self._call(FETCH, 4, struct.pack(">iiiibI", -1, 1000, 1, 2**24, 0, 1) + _string(topic) + partition)
         position = 4 + 4 + 2 + len(topic) + 4
-        _, error_code, _, _, aborted_count, length = struct.unpack_from(">ihqqii", answer, position)
+        _, error_code, high_watermark, _, aborted_count, length = struct.unpack_from(">ihqqii", answer, position)
         assert (error_code, aborted_count) == (0, 0)
-        return answer[position + 30 : position + 30 + length]
+        return high_watermark, answer[position + 30 : position + 30 + length]
 
     def _call(self, api_key: int, version: int, body: bytes) -> bytes:
         request = struct.pack(">hhi", api_key, version, 1) + _string("test") + body
@@ -89,6 +99,7 @@ def test_what_librdkafka_wrote_is_read_by_us(broker: MockBroker, codec: Compress
             "bootstrap.servers": broker.bootstrap_servers,
             "compression.type": codec.name.lower(),
             "linger.ms": 20,
+            "batch.num.messages": 200,
             "log_level": 0,
         }
     )
