@@ -134,6 +134,9 @@ class BrokerSettings:
     transactional_id_expiration_ms: int = declare(
         604_800_000, "a transactional id without a transaction is forgotten after this", unit="ms", minimum=1
     )
+    transaction_two_phase_commit_enable: bool = declare(
+        False, "producers may keep a prepared transaction for ever and decide it later (KIP-939, InitProducerId v6)"
+    )
     transactional_ids_max: int = declare(100_000, "transactional ids held at once", minimum=1)
 
     # Groups

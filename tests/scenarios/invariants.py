@@ -152,7 +152,9 @@ def check_commits_told(history: History) -> None:
         prepared = [each for each in told.prepared if _is_end_of(each, told)]
         assert prepared, f"{told.transactional_id} {told.presented} was told NONE, and no PREPARE is on the disk"
         last = prepared[-1].state
-        assert last is TransactionState.PREPARE_COMMIT, f"{told.presented} was told NONE, the disk has {last.kafka_name}"
+        assert last is TransactionState.PREPARE_COMMIT, (
+            f"{told.presented} was told NONE, the disk has {last.kafka_name}"
+        )
 
 
 def _is_end_of(prepared: Transaction, told: CommitTold) -> bool:

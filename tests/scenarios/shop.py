@@ -180,7 +180,9 @@ class Shop:
         for topic_partition, log in self.broker.core.state.logs.items():
             if topic_partition.topic == TRANSACTION_TOPIC:
                 end_offset = log.state.end_offset
-                for batch in self.broker.core.journal.read(log.partition_ref, 0, end_offset=end_offset, max_bytes=2**40):
+                for batch in self.broker.core.journal.read(
+                    log.partition_ref, 0, end_offset=end_offset, max_bytes=2**40
+                ):
                     for record in entry_of(topic_partition, batch).logged:
                         if isinstance(record, TransactionLogRecord) and record.transaction is not None:
                             found.append(record.transaction)
@@ -217,9 +219,7 @@ class Shop:
     def written(self, partition: int = 0, topic: str = TOPIC) -> list[bytes | None]:
         """Every data record that was ever stored, committed or not."""
         log = self.broker.core.state.logs[TopicPartition(topic, partition)]
-        batches = self.broker.core.journal.read(
-            log.partition_ref, 0, end_offset=log.state.end_offset, max_bytes=2**40
-        )
+        batches = self.broker.core.journal.read(log.partition_ref, 0, end_offset=log.state.end_offset, max_bytes=2**40)
         data = [batch for batch in batches if not entry_of(log.topic_partition, batch).header.is_control]
         return [record.value for batch in data for record in read_records(batch)]
 
@@ -268,9 +268,7 @@ class Producer:
 
     def add(self, *partitions: int, connection: int = 1) -> int:
         self.added.update(partitions)
-        return self.shop.add(
-            self.identity, *partitions, transactional_id=self.transactional_id, connection=connection
-        )
+        return self.shop.add(self.identity, *partitions, transactional_id=self.transactional_id, connection=connection)
 
     def write(self, *values: bytes, partition: int = 0, sequence: int = 0, **more: Any) -> Any:
         """One batch exactly as told; `identity`, `version` and `connection` can be others than this producer's."""

@@ -65,8 +65,8 @@ def _add(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerId
     )
     if isinstance(decision, Refusal):
         return decision
-    core.transactions.run(decision, now_ms=call.now.wall_ms)
-    return None
+    reply = core.transactions.answer(decision, now_ms=call.now.wall_ms)
+    return reply if isinstance(reply, Refusal) else None
 
 
 def _verify(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity) -> Refusal | None:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 from fencepost.broker.call import Call
 from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.broker.log_writer import PendingAppend
-from fencepost.errors import Refusal
+from fencepost.errors import ErrorCode, Refusal
+from fencepost.journal.disk import DiskFull
 from fencepost.partition.markers import decide_marker
 from fencepost.records.builder import build_batch
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
 from fencepost.transactions.decision import Decision
+from fencepost.transactions.error_translation import APPEND_ERRORS
 from fencepost.transactions.log_entries import Caller, Entry, Marker
 from fencepost.transactions.log_records import LogRecord, encode_log_record, partition_of
 from fencepost.transactions.settings import CoordinatorSettings
@@ -40,6 +42,7 @@ class TransactionCoordinator:
         self.settings = CoordinatorSettings(
             transaction_version=settings.transaction_version,
             transaction_max_timeout_ms=settings.transaction_max_timeout_ms,
+            transaction_two_phase_commit_enable=settings.transaction_two_phase_commit_enable,
             transactional_id_expiration_ms=settings.transactional_id_expiration_ms,
             transactional_ids_max=settings.transactional_ids_max,
             coordinator_epoch=self._core.state.catalogue.broker_epoch,
@@ -58,6 +61,13 @@ class TransactionCoordinator:
             if not isinstance(entry, Marker):
                 apply(self._core.state.transactions, entry)
         return decision.reply
+
+    def answer(self, decision: Decision[ReplyT], *, now_ms: int) -> ReplyT | Refusal:
+        """`run` for a client: a full disk is something that it is told, and it may try again."""
+        try:
+            return self.run(decision, now_ms=now_ms)
+        except DiskFull as full:
+            return Refusal(APPEND_ERRORS[ErrorCode.KAFKA_STORAGE_ERROR], f"the disk is full: {full}")
 
     def _prepare(self, entry: Entry, now_ms: int) -> PendingAppend | None:
         return self._marker(entry, now_ms) if isinstance(entry, Marker) else self._record(entry, now_ms)

@@ -22,11 +22,10 @@ def handle(core: BrokerCore, call: Call) -> Outcome:
         caller=core.transactions.caller(call),
         now_ms=call.now.wall_ms,
     )
+    reply = decision if isinstance(decision, Refusal) else core.transactions.answer(decision, now_ms=call.now.wall_ms)
     error_code = ErrorCode.NONE
-    if isinstance(decision, Refusal):
-        core.log_refusal(call, request.transactional_id, decision)
-        error_code = coordinator_error("AddOffsetsToTxn", call.api_version, decision.error_code)
-    else:
-        core.transactions.run(decision, now_ms=call.now.wall_ms)
+    if isinstance(reply, Refusal):
+        core.log_refusal(call, request.transactional_id, reply)
+        error_code = coordinator_error("AddOffsetsToTxn", call.api_version, reply.error_code)
     core.state.transactions.carried_on(request.transactional_id, call.peer.connection_id)
     return core.reply(AddOffsetsToTxnResponse(error_code=error_code))

@@ -92,11 +92,11 @@ def _decide(
         caller=core.transactions.caller(call),
         now_ms=call.now.wall_ms,
     )
-    if isinstance(decision, Refusal):
-        core.log_refusal(call, transaction.transactional_id, decision)
-        error_code = coordinator_error("AddPartitionsToTxn", call.api_version, decision.error_code)
+    reply = decision if isinstance(decision, Refusal) else core.transactions.answer(decision, now_ms=call.now.wall_ms)
+    if isinstance(reply, Refusal):
+        core.log_refusal(call, transaction.transactional_id, reply)
+        error_code = coordinator_error("AddPartitionsToTxn", call.api_version, reply.error_code)
         return dict.fromkeys(partitions, error_code)
-    core.transactions.run(decision, now_ms=call.now.wall_ms)
     return dict.fromkeys(partitions, ErrorCode.NONE)
 
 
@@ -110,6 +110,7 @@ def _verify(
         partitions=partitions,
     )
     if isinstance(answers, Refusal):
+        core.log_refusal(call, transaction.transactional_id, answers)
         error_code = coordinator_error("AddPartitionsToTxn", call.api_version, answers.error_code)
         return dict.fromkeys(partitions, error_code)
     return {

@@ -30,7 +30,7 @@ def handle(core: BrokerCore, call: Call) -> Outcome:
     )
     if isinstance(decision, decisions.CloseConnection):
         return CloseConnection(decision.reason)
-    reply = decision if isinstance(decision, Refusal) else core.transactions.run(decision, now_ms=call.now.wall_ms)
+    reply = decision if isinstance(decision, Refusal) else core.transactions.answer(decision, now_ms=call.now.wall_ms)
     if isinstance(reply, Refusal):
         core.log_refusal(call, request.transactional_id, reply)
         return core.reply(EndTxnResponse(error_code=coordinator_error("EndTxn", call.api_version, reply.error_code)))

@@ -15,6 +15,7 @@ from fencepost.groups.decision import Decision
 from fencepost.groups.offset_commit import decide_txn_offset_commit
 from fencepost.groups.replies import OffsetCommitReply, PartitionError, TopicErrors
 from fencepost.groups.requests import OffsetCommitTopic, TxnOffsetCommit
+from fencepost.journal.disk import DiskFull
 from fencepost.partition.append import AppendOrigin, decide_append
 from fencepost.records.builder import build_batch
 from fencepost.records.header import read_header
@@ -96,7 +97,10 @@ def _append(core: BrokerCore, call: Call, decision: Decision, *, guard_id: int |
     )
     if isinstance(allowed, Refusal):
         return allowed
-    core.writer.append(PendingAppend(log, batch))
+    try:
+        core.writer.append(PendingAppend(log, batch))
+    except DiskFull as full:
+        return Refusal(ErrorCode.KAFKA_STORAGE_ERROR, f"the disk is full: {full}")
     return None
 
 

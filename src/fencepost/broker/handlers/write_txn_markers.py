@@ -11,6 +11,7 @@ from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.broker.core import BrokerCore
 from fencepost.broker.log_writer import PendingAppend
 from fencepost.errors import ErrorCode, Refusal
+from fencepost.journal.disk import DiskFull
 from fencepost.partition.markers import decide_marker
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.wire.messages.write_txn_markers import (
@@ -69,5 +70,8 @@ def _write(core: BrokerCore, call: Call, marker: WritableTxnMarker, topic: str, 
         coordinator_epoch=marker.coordinator_epoch,
         timestamp_ms=call.now.wall_ms,
     )
-    core.writer.append(PendingAppend(log, build_marker(**control._asdict()), control))
+    try:
+        core.writer.append(PendingAppend(log, build_marker(**control._asdict()), control))
+    except DiskFull:
+        return ErrorCode.KAFKA_STORAGE_ERROR
     return ErrorCode.NONE
