@@ -38,6 +38,16 @@ def test_a_resent_batch_gets_its_old_offset_and_is_stored_once(shop: Shop, flow:
     assert shop.committed() == [b"a", b"b"]
 
 
+def test_a_resent_batch_is_answered_with_the_time_at_which_it_was_appended(shop: Shop) -> None:
+    """Scenario 1, where the broker's clock stamps records: the answer that got lost said this time."""
+    shop.broker.create_topic("stamped", message_timestamp_type="LogAppendTime")
+    batch = {"producer_id": 900, "producer_epoch": 0, "base_sequence": 0}
+    first = shop.broker.produce("stamped", b"a", **batch)
+    shop.broker.sleep(1_000)
+    again = shop.broker.produce("stamped", b"a", **batch)
+    assert again.log_append_time_ms == first.log_append_time_ms == shop.broker.now.wall_ms - 1_000
+
+
 def test_five_batches_in_flight_are_all_recognised_and_an_older_one_is_out_of_order(shop: Shop, flow: int) -> None:
     """Scenario 2. All six are in flight at once: none is synced when the next one comes."""
     producer = shop.producer(flow=flow)

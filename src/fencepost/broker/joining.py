@@ -41,7 +41,7 @@ def join_transaction(
         now_ms=call.now.wall_ms,
     )
     if isinstance(question, Refusal):
-        return question
+        return core.transactions.explained(question, call.request.transactional_id, identity)
     guard_id = None
     if isinstance(question, AskCoordinator):
         apply_verification(log.state, question)

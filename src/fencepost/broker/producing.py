@@ -11,7 +11,7 @@ from fencepost.broker.call import Call
 from fencepost.broker.joining import join_transaction
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import Duplicate, decide_append
+from fencepost.partition.append import Append, Duplicate, decide_append
 from fencepost.records.compression import Compression
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import TRANSACTIONAL_FLAG, BatchHeader, read_header
@@ -34,6 +34,11 @@ CODECS = {
     "zstd": Compression.ZSTD,
 }
 
+FENCING_ERRORS = frozenset(
+    {ErrorCode.INVALID_PRODUCER_EPOCH, ErrorCode.PRODUCER_FENCED, ErrorCode.INVALID_PRODUCER_ID_MAPPING}
+)
+"""Logged here too: not every client shows the message that comes with them."""
+
 
 class Produced(NamedTuple):
     base_offset: int
@@ -46,6 +51,21 @@ def produce(core: "BrokerCore", call: Call, log: PartitionLog, records: Buffer |
     if isinstance(batch, Refusal):
         return batch
     header = read_header(batch)
+    outcome = _append(core, call, log, batch, header)
+    if isinstance(outcome, Refusal):
+        if outcome.error_code in FENCING_ERRORS:
+            core.log_refusal(call, call.request.transactional_id, outcome)
+        return outcome
+    if isinstance(outcome, Duplicate):
+        return Produced(outcome.base_offset, outcome.timestamp)
+    is_append_time = settings.message_timestamp_type == "LogAppendTime"
+    return Produced(outcome.base_offset, header.max_timestamp if is_append_time else NO_TIMESTAMP)
+
+
+def _append(
+    core: "BrokerCore", call: Call, log: PartitionLog, batch: Buffer, header: BatchHeader
+) -> Append | Duplicate | Refusal:
+    """Join the transaction, if there is one, and append what the partition has not seen yet."""
     guard_id = None
     if header.attributes & TRANSACTIONAL_FLAG:
         agreed = join_transaction(
@@ -66,12 +86,11 @@ def produce(core: "BrokerCore", call: Call, log: PartitionLog, records: Buffer |
         is_verification_enabled=core.settings.transaction_partition_verification_enable,
     )
     if isinstance(decision, Refusal):
-        return decision
-    if isinstance(decision, Duplicate):
-        return Produced(decision.base_offset)
-    base_offset = core.writer.append_batch(log, batch, header)
-    is_append_time = settings.message_timestamp_type == "LogAppendTime"
-    return Produced(base_offset, header.max_timestamp if is_append_time else NO_TIMESTAMP)
+        identity = ProducerIdentity(header.producer_id, header.producer_epoch)
+        return core.transactions.explained(decision, call.request.transactional_id, identity)
+    if isinstance(decision, Append):
+        core.writer.append_batch(log, batch, header)
+    return decision
 
 
 def prepare_batch(

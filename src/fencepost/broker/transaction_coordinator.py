@@ -22,6 +22,7 @@ from fencepost.transactions.error_translation import APPEND_ERRORS
 from fencepost.transactions.log_entries import Caller, Entry, Marker
 from fencepost.transactions.log_records import LogRecord, encode_log_record, partition_of
 from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.transaction import ProducerIdentity
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
@@ -68,6 +69,13 @@ class TransactionCoordinator:
             return self.run(decision, now_ms=now_ms)
         except DiskFull as full:
             return Refusal(APPEND_ERRORS[ErrorCode.KAFKA_STORAGE_ERROR], f"the disk is full: {full}")
+
+    def explained(self, refusal: Refusal, transactional_id: str | None, presented: ProducerIdentity) -> Refusal:
+        """A partition that sees a newer epoch knows no more than that; the coordinator knows whose it is."""
+        if refusal.error_code is not ErrorCode.INVALID_PRODUCER_EPOCH or transactional_id is None:
+            return refusal
+        why = self._core.state.transactions.explain(transactional_id, presented)
+        return Refusal(refusal.error_code, f"{refusal.message}. {why}") if why else refusal
 
     def _prepare(self, entry: Entry, now_ms: int) -> PendingAppend | None:
         return self._marker(entry, now_ms) if isinstance(entry, Marker) else self._record(entry, now_ms)

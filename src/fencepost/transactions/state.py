@@ -51,6 +51,13 @@ class CoordinatorState:
             return self.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
         return transaction
 
+    def explain(self, transactional_id: str, presented: ProducerIdentity) -> str:
+        """Who took `presented` away; nothing if it is the current identity, or the id is not known."""
+        transaction = self.transactions.get(transactional_id)
+        if transaction is None or transaction.client_identity == presented:
+            return ""
+        return explain_fencing(transaction, self.fencing_journals.get(transactional_id), presented)
+
     def refuse(self, error_code: ErrorCode, transaction: Transaction, presented: ProducerIdentity) -> Refusal:
         """A refusal that says who took the identity away."""
         journal = self.fencing_journals.get(transaction.transactional_id)
