@@ -79,17 +79,25 @@ class ApacheKafka:
                 str(self._properties),
             ]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        try:
+            self._wait_until_it_listens()
+        except BaseException:
+            # Whatever ends the wait, a test's time limit included, the process may not outlive it.
+            self.kill()
+            raise
+        return self
+
+    def _wait_until_it_listens(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
-            if self._process.poll() is not None:
+            if self._process is None or self._process.poll() is not None:
                 break
             try:
                 socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
             except OSError:
                 time.sleep(0.05)
             else:
-                return self
-        self.kill()
+                return
         raise FencepostError(f"Apache Kafka did not start:\n{self.log_file.read_text(errors='replace')[-2000:]}")
 
     def kill(self) -> None:
