@@ -21,7 +21,7 @@ SUBSCRIPTION = ConsumerProtocolSubscription(topics=["anything"]).to_bytes(0)
 
 
 def join_request(group: str, **fields: Any) -> JoinGroupRequest:
-    said = {
+    said: dict[str, Any] = {
         "session_timeout_ms": SESSION_TIMEOUT_MS,
         "rebalance_timeout_ms": SESSION_TIMEOUT_MS,
         "protocol_type": "consumer",

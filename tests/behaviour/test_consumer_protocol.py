@@ -14,7 +14,7 @@ LEAVE, STATIC_LEAVE = -1, -2
 
 def beat(peer: Peer, group: str, member_id: str, member_epoch: int, **fields: Any) -> Any:
     """A heartbeat that says all a joining member says, unless told otherwise."""
-    said = {"rebalance_timeout_ms": 30_000, "subscribed_topic_names": ["none"], "topic_partitions": []}
+    said: dict[str, Any] = {"rebalance_timeout_ms": 30_000, "subscribed_topic_names": ["none"], "topic_partitions": []}
     request = ConsumerGroupHeartbeatRequest(
         group_id=group, member_id=member_id, member_epoch=member_epoch, **(said | fields)
     )
@@ -22,7 +22,7 @@ def beat(peer: Peer, group: str, member_id: str, member_epoch: int, **fields: An
 
 
 def steady_beat(peer: Peer, group: str, member_id: str, member_epoch: int, **fields: Any) -> Any:
-    quiet = {"rebalance_timeout_ms": -1, "subscribed_topic_names": None, "topic_partitions": None}
+    quiet: dict[str, Any] = {"rebalance_timeout_ms": -1, "subscribed_topic_names": None, "topic_partitions": None}
     return beat(peer, group, member_id, member_epoch, **(quiet | fields))
 
 

@@ -29,8 +29,8 @@ LATEST, EARLIEST, MAX_TIMESTAMP = -1, -2, -3
 NEW_SESSION, NO_SESSION = 0, -1
 
 
-def filled_topic(peer: Peer, *values: bytes, **settings: str) -> str:
-    topic = peer.create_topic(**settings)
+def filled_topic(peer: Peer, *values: bytes) -> str:
+    topic = peer.create_topic()
     for index, value in enumerate(values):
         assert produce(peer.client, topic, batch_of(value, timestamp_ms=TIMESTAMP_MS + 10 * index)).error_code == 0
     return topic

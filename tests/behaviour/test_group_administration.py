@@ -82,7 +82,7 @@ def test_offsets_are_deleted_by_partition(peer: Peer) -> None:
 
     assert delete(group, 7) == (0, [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION])
     assert delete(group, 0) == (0, [0])
-    gone = ErrorCode.GROUP_ID_NOT_FOUND, []
+    gone: tuple[int, list[int]] = ErrorCode.GROUP_ID_NOT_FOUND, []
     assert delete(group, 0) == peer.differs("simple-group-gone", kafka=(0, [0]), fencepost=gone)
     assert delete(peer.name("no-group"), 0) == (ErrorCode.GROUP_ID_NOT_FOUND, [])
 

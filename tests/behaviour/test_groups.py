@@ -1,5 +1,7 @@
 """JoinGroup, SyncGroup, Heartbeat, LeaveGroup, OffsetCommit: what members and strangers are told."""
 
+from typing import Any
+
 import pytest
 
 from fencepost.errors import ErrorCode
@@ -52,7 +54,7 @@ def test_before_version_4_a_new_member_is_in_at_once(peer: Peer) -> None:
     ],
     ids=["short session", "long session", "no protocols", "no protocol type", "stranger"],
 )
-def test_a_join_that_makes_no_sense_is_refused(peer: Peer, said: dict[str, object], error_code: int) -> None:
+def test_a_join_that_makes_no_sense_is_refused(peer: Peer, said: dict[str, Any], error_code: int) -> None:
     assert join(peer.client, peer.name("group"), **said).error_code == error_code
 
 
