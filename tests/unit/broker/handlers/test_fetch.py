@@ -2,6 +2,7 @@ import pytest
 
 from fencepost.broker.call import PARKED
 from fencepost.errors import ErrorCode
+from fencepost.wire.messages.delete_topics import DeleteTopicsRequest
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from fencepost.wire.messages.fetch import FetchRequest, FetchTopic, ForgottenTopic
 from tests.unit.broker.builders import Broker, batch_of, batches_in, fetch_request, produce_request, versions_of
@@ -100,6 +101,13 @@ def test_growth_of_another_partition_does_not_end_a_long_poll(filled: Broker) ->
     sent = filled.send(fetch_request("orders", 0, offset=2, max_wait_ms=500), 12)
     filled.produce("orders", b"x", partition=1)
     assert sent.reply is None
+
+
+def test_a_long_poll_on_a_topic_that_is_deleted_is_told_at_once(filled: Broker) -> None:
+    sent = filled.send(fetch_request("orders", 0, offset=2, max_wait_ms=60_000), 12)
+    filled.ask(DeleteTopicsRequest(topic_names=["orders"]), 5)
+    (data,) = sent.reply.responses[0].partitions
+    assert data.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def test_the_long_poll_of_a_connection_that_is_gone_is_forgotten(filled: Broker) -> None:
