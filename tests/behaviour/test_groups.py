@@ -134,7 +134,7 @@ def test_leaving_is_answered_by_member(peer: Peer) -> None:
 
 def test_a_silent_member_is_out_when_its_session_ends(peer: Peer) -> None:
     group = peer.name("group")
-    member = join_alone(peer, group, session_timeout_ms=300)
+    member = join_alone(peer, group, session_timeout_ms=1_500)
     # A wrong generation is refused without being a sign of life.
     until(
         lambda: heartbeat(peer.client, group, member.member_id, member.generation_id + 1),

@@ -88,7 +88,7 @@ def test_unknown_states_are_told(peer: Peer) -> None:
 @BOTH_FLOWS
 def test_a_transaction_that_nobody_ends_is_aborted_and_its_producer_fenced(peer: Peer, flow: int) -> None:
     topic = peer.create_topic()
-    producer = TransactionalProducer(peer, flow, timeout_ms=200)
+    producer = TransactionalProducer(peer, flow, timeout_ms=1_000)
     producer.write(topic, b"forgotten")
     aborted = producer.wait_for_state("CompleteAbort")
     assert (aborted.producer_id, aborted.producer_epoch) == (producer.producer_id, producer.producer_epoch + 1)

@@ -78,6 +78,9 @@ def members(
     [
         pytest.param("java_3", EAGER, id="3.9-eager"),
         pytest.param("java_3", COOPERATIVE, id="3.9-cooperative"),
+        pytest.param("java_3", STATIC, id="3.9-static"),
+        pytest.param("java_4", EAGER, id="4.3-eager"),
+        pytest.param("java_4", COOPERATIVE, id="4.3-cooperative"),
         pytest.param("java_4", STATIC, id="4.3-static"),
         pytest.param("java_4", KIP_848, id="4.3-kip-848"),
     ],

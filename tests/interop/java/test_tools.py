@@ -86,7 +86,7 @@ def test_settings_records_and_the_broker(broker: EmbeddedBroker, java_4: JavaCli
     deletion = tmp_path / "deletion.json"
     deletion.write_text(json.dumps({"partitions": [{"topic": "orders", "partition": 0, "offset": 30}], "version": 1}))
     entity = ["--entity-type", "topics", "--entity-name", "orders"]
-    made, performed, altered, shown, deleted, earliest, versions, cluster, features, directories = run_tools(
+    made, performed, consumed, altered, shown, deleted, earliest, versions, cluster, features, directories = run_tools(
         java_4,
         [f"{TOOLS}.TopicCommand", *at, "--create", "--topic", "orders", "--partitions", "1"],
         [
@@ -102,6 +102,7 @@ def test_settings_records_and_the_broker(broker: EmbeddedBroker, java_4: JavaCli
             "--producer-props",
             f"bootstrap.servers={broker.bootstrap_servers}",
         ],
+        [f"{TOOLS}.ConsumerPerformance", *at, "--topic", "orders", "--num-records", "5000", "--timeout", "10000"],
         ["kafka.admin.ConfigCommand", *at, "--alter", *entity, "--add-config", "max.message.bytes=4321"],
         ["kafka.admin.ConfigCommand", *at, "--describe", *entity],
         [f"{TOOLS}.DeleteRecordsCommand", *at, "--offset-json-file", str(deletion)],
@@ -113,6 +114,7 @@ def test_settings_records_and_the_broker(broker: EmbeddedBroker, java_4: JavaCli
     )
     assert made.exit_code == altered.exit_code == 0
     assert performed.text.strip().splitlines()[-1].startswith("5000 records sent")
+    assert [line.split(", ")[4] for line in consumed.lines[1:]] == ["5000"]
     assert "max.message.bytes=4321" in shown.text
     assert "low_watermark: 30" in deleted.text
     assert earliest.lines == ["orders:0:30"]

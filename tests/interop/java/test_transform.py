@@ -27,7 +27,7 @@ def read_committed(broker: EmbeddedBroker, topic: str, count: int) -> list[str]:
         message = consumer.poll(0.5)
         quiet += message is None
         if message is not None and message.error() is None:
-            values.append(message.value().decode())
+            values.append((message.value() or b"").decode())
     consumer.close()
     return values
 

@@ -1,4 +1,4 @@
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from fencepost.server.embedded import EmbeddedBroker
 

@@ -91,7 +91,7 @@ public final class Transactions {
     }
 
     private static void timeout() throws Exception {
-        var slow = producer("tx-slow", 500);
+        var slow = producer("tx-slow", 2_000);
         slow.beginTransaction();
         slow.send(new ProducerRecord<>("tx-slow", "forgotten")).get();
         try (var other = producer("tx-quick", 60_000)) {
