@@ -1,7 +1,7 @@
-"""A shop on one broker core: topics, producers of both flows, readers, restarts; and a record of what clients were told.
+"""A shop on one broker core: topics, producers of both flows, readers, restarts; and what clients were told.
 
-`Shop` outlives its broker: `kill` and `restart` put another one in its place. `Producer` does what a client library does
-in the flow it was made for: 1 is the classic flow, 2 the one with an epoch for every transaction (KIP-890).
+`Shop` outlives its broker: `kill` and `restart` put another one in its place. `Producer` does what a client library
+does in the flow it was made for: 1 is the classic flow, 2 the one with an epoch for every transaction (KIP-890).
 `check` is called after every scenario: the invariants over everything that happened.
 """
 
@@ -14,11 +14,13 @@ from fencepost.journal.dump import dump_frames
 from fencepost.journal.frames import FrameKind
 from fencepost.journal.segment_header import segment_name
 from fencepost.lab.simulated_disk import SimulatedDisk
+from fencepost.records.header import read_header
 from fencepost.records.reader import read_records
 from fencepost.transactions.decision import Decision
 from fencepost.transactions.log_entries import TransactionLogRecord
+from fencepost.transactions.log_records import partition_of
 from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import TopicPartition
+from fencepost.types import Buffer, TopicPartition
 from fencepost.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest
@@ -176,17 +178,16 @@ class Shop:
         return reply
 
     def synced_prepares(self, transactional_id: str) -> list[Transaction]:
-        found = []
-        for topic_partition, log in self.broker.core.state.logs.items():
-            if topic_partition.topic == TRANSACTION_TOPIC:
-                end_offset = log.state.end_offset
-                for batch in self.broker.core.journal.read(
-                    log.partition_ref, 0, end_offset=end_offset, max_bytes=2**40
-                ):
-                    for record in entry_of(topic_partition, batch).logged:
-                        if isinstance(record, TransactionLogRecord) and record.transaction is not None:
-                            found.append(record.transaction)
-        return [each for each in found if each.transactional_id == transactional_id and each.state.is_prepare]
+        """What the journal lets anybody read by now, which is what is synced."""
+        count = len(self.broker.core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
+        place = partition_of(TransactionLogRecord(transactional_id, None), count)
+        transactions = [
+            record.transaction
+            for batch in self._batches(place)
+            for record in entry_of(place, batch).logged
+            if isinstance(record, TransactionLogRecord) and record.transaction is not None
+        ]
+        return [each for each in transactions if each.transactional_id == transactional_id and each.state.is_prepare]
 
     def plant(self, transaction: Transaction) -> None:
         """Append a value of a transactional id as the coordinator would: a shortcut to far-away epochs."""
@@ -218,10 +219,14 @@ class Shop:
 
     def written(self, partition: int = 0, topic: str = TOPIC) -> list[bytes | None]:
         """Every data record that was ever stored, committed or not."""
-        log = self.broker.core.state.logs[TopicPartition(topic, partition)]
-        batches = self.broker.core.journal.read(log.partition_ref, 0, end_offset=log.state.end_offset, max_bytes=2**40)
-        data = [batch for batch in batches if not entry_of(log.topic_partition, batch).header.is_control]
+        batches = self._batches(TopicPartition(topic, partition))
+        data = [batch for batch in batches if not read_header(batch).is_control]
         return [record.value for batch in data for record in read_records(batch)]
+
+    def _batches(self, topic_partition: TopicPartition) -> list[Buffer]:
+        log = self.broker.core.state.logs[topic_partition]
+        end_offset = log.state.end_offset
+        return self.broker.core.journal.read(log.partition_ref, 0, end_offset=end_offset, max_bytes=2**40)
 
     def last_stable_offset(self, partition: int = 0) -> int:
         return int(self.broker.fetch(TOPIC, partition, isolation_level=1).last_stable_offset)

@@ -162,3 +162,19 @@ def test_a_classic_commit_one_epoch_later_does_not_pass_for_the_transaction_that
         shop.restart()
     assert shop.end(lost).error_code == FENCED
     assert shop.committed() == [b"later"]
+
+
+def test_a_late_end_on_an_older_connection_ends_nothing_and_is_not_answered(shop: Shop) -> None:
+    """Stock Kafka cannot tell it from one of the open transaction, which has the same epoch."""
+    producer = shop.producer(flow=1, connection=2)
+    producer.send(b"a")
+    late = EndTxnRequest("shop", *producer.identity, committed=True)
+    producer.commit()
+    producer.add(0, connection=5)
+    producer.write(b"b", sequence=1, connection=5)
+    sent = shop.broker.send(late, 4, connection=3)
+    shop.broker.commit()
+    assert shop.broker.is_closed(sent)
+    assert (shop.state(), shop.committed(), shop.markers()) == ("Ongoing", [b"a"], [True])
+    assert shop.end(producer.identity, version=4, connection=5).error_code == ErrorCode.NONE
+    assert shop.committed() == [b"a", b"b"]

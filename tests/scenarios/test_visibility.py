@@ -103,8 +103,8 @@ def test_interleaved_transactions_over_several_segments_are_read_from_any_offset
 
 @pytest.mark.parametrize("fault", ["deleted", "truncated"])
 def test_indexes_that_are_lost_or_cut_are_rebuilt_and_readers_see_the_same(open_shop: OpenShop, fault: str) -> None:
-    """Scenario 35. There is no index of aborted transactions on the disk: it is part of the state. The files that can be
-    lost are the journal's indexes."""
+    """Scenario 35. There is no index of aborted transactions on the disk: it is part of the state. The files that can
+    be lost are the journal's indexes."""
     shop = open_shop(log_segment_bytes="8192")
     expected = interleave(shop)
     indexes = [name for name in shop.broker.disk.list_names() if name.endswith(".index")]
