@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ def open_shop() -> Iterator[OpenShop]:
     """Opens shops with settings; after the test the invariants are checked on each of them."""
     shops: list[Shop] = []
 
-    def open_one(**settings: str) -> Shop:
+    def open_one(**settings: Any) -> Shop:
         shops.append(Shop(**settings))
         return shops[-1]
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -118,7 +119,7 @@ def with_consumed(where: TopicPartition, start: int, offsets: list[int]) -> Call
     return lambda history: replace(history, consumed={**history.consumed, ReadFrom(where, start, 1): offsets})
 
 
-def with_told(**changes: object) -> Callable[[History], History]:
+def with_told(**changes: Any) -> Callable[[History], History]:
     return lambda history: replace(history, commits_told=[history.commits_told[0]._replace(**changes)])
 
 

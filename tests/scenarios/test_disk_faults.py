@@ -18,6 +18,20 @@ def full(open_shop: OpenShop) -> Shop:
     return open_shop(log_segment_bytes="8192")
 
 
+@pytest.fixture
+def syncs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The name of each file that was synced, in order."""
+    synced: list[str] = []
+    datasync = SimulatedFile.datasync
+
+    def counting(file: SimulatedFile) -> None:
+        synced.append(file.name)
+        datasync(file)
+
+    monkeypatch.setattr(SimulatedFile, "datasync", counting)
+    return synced
+
+
 def fill(shop: Shop) -> None:
     """Write until the disk refuses. What was prepared ahead is used up."""
     shop.broker.disk.capacity_bytes = 0
@@ -107,33 +121,22 @@ def test_an_end_whose_sync_fails_is_not_answered_and_stops_the_broker(
 
 
 def test_prepare_markers_and_complete_are_one_commit_group_and_one_sync(
-    shop: Shop, flow: int, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, flow: int, syncs: list[str]
 ) -> None:
     producer = opened(shop, flow)
     producer.send_offset(7)
-    syncs = []
-    datasync = SimulatedFile.datasync
-
-    def counting(file: SimulatedFile) -> None:
-        syncs.append(file.name)
-        datasync(file)
-
-    monkeypatch.setattr(SimulatedFile, "datasync", counting)
+    syncs.clear()
     before = shop.last_position
     producer.commit()
     assert shop.last_position == before + 5
     assert len(syncs) == 1
 
 
-def test_ends_of_several_producers_that_arrive_together_share_one_sync(
-    shop: Shop, flow: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ends_of_several_producers_that_arrive_together_share_one_sync(shop: Shop, flow: int, syncs: list[str]) -> None:
     producers = [shop.producer(f"id-{number}", flow=flow) for number in range(8)]
     for producer in producers:
         producer.send(b"a")
-    syncs = []
-    datasync = SimulatedFile.datasync
-    monkeypatch.setattr(SimulatedFile, "datasync", lambda file: (syncs.append(file.name), datasync(file)))
+    syncs.clear()
     sent = [
         shop.broker.send(EndTxnRequest(each.transactional_id, *each.identity, committed=True), END_VERSION[flow])
         for each in producers
@@ -144,11 +147,9 @@ def test_ends_of_several_producers_that_arrive_together_share_one_sync(
     assert shop.committed() == [b"a"] * 8
 
 
-def test_a_batch_and_its_join_are_one_sync(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_and_its_join_are_one_sync(shop: Shop, syncs: list[str]) -> None:
     producer = shop.producer()
-    syncs = []
-    datasync = SimulatedFile.datasync
-    monkeypatch.setattr(SimulatedFile, "datasync", lambda file: (syncs.append(file.name), datasync(file)))
+    syncs.clear()
     sent = producer.start_writing(b"a")
     shop.broker.commit()
     assert (produced(sent).error_code, len(syncs)) == (ErrorCode.NONE, 1)

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tests.unit.broker.builders import HOST
 
 WRONG_EPOCH = ErrorCode.INVALID_PRODUCER_EPOCH
 FENCED = ErrorCode.PRODUCER_FENCED
-TAKE_OVER = {"client_id": "till-2", "connection": 2}
+TAKE_OVER: dict[str, Any] = {"client_id": "till-2", "connection": 2}
 COME_BACK: dict[str, Callable[[Shop], None]] = {
     "running": lambda shop: None,
     "stopped": Shop.restart,
@@ -55,7 +56,7 @@ def test_requests_without_room_for_a_message_have_it_in_the_log(
     zombie: Producer, caplog: pytest.LogCaptureFixture
 ) -> None:
     shop = zombie.shop
-    requests = {
+    requests: dict[str, Callable[[], int]] = {
         "EndTxn": lambda: zombie.commit().error_code,
         "AddPartitionsToTxn": lambda: zombie.add(2),
         "InitProducerId": lambda: shop.init(presented=zombie.identity).error_code,

@@ -1,5 +1,7 @@
 """Two instances of one transactional id, and packets that come too late to belong to anybody."""
 
+from typing import Any
+
 import pytest
 
 from fencepost.errors import ErrorCode
@@ -24,7 +26,11 @@ def bumped(identity: ProducerIdentity, by: int = 1) -> ProducerIdentity:
 def write_marker(shop: Shop, identity: ProducerIdentity, **more: int | bool) -> int:
     """WriteTxnMarkers v2 on partition 0, as another broker or an administrator sends it."""
     shop.has_foreign_markers = True
-    fields = {"coordinator_epoch": shop.broker.core.state.catalogue.broker_epoch, "transaction_result": True, **more}
+    fields: dict[str, Any] = {
+        "coordinator_epoch": shop.broker.core.state.catalogue.broker_epoch,
+        "transaction_result": True,
+        **more,
+    }
     marker = WritableTxnMarker(*identity, topics=[WritableTxnMarkerTopic(TOPIC, [0])], **fields)
     (result,) = shop.broker.ask(WriteTxnMarkersRequest([marker]), 2).markers
     return int(result.topics[0].partitions[0].error_code)

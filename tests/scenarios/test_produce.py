@@ -1,5 +1,7 @@
 """Faults on the way of a batch: lost answers, resends, restarts, what no client may send."""
 
+from typing import Any
+
 import pytest
 
 from fencepost.errors import CorruptLog, ErrorCode
@@ -8,6 +10,7 @@ from fencepost.journal.segment_header import segment_name
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
+from fencepost.types import TopicPartition
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import TOPIC, Producer, Shop
 from tests.unit.broker.builders import Broker, batch_of, produce_request
@@ -16,11 +19,9 @@ SEQUENCE_MAX = 2**31 - 1
 OUT_OF_ORDER = ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
 
 
-def plain(shop: Shop, *values: bytes, sequence: int, producer_id: int = 900, **more: object):  # type: ignore[no-untyped-def]
+def plain(shop: Shop, *values: bytes, sequence: int, producer_id: int = 900) -> Any:
     """A batch of an idempotent producer that has no transactional id."""
-    return shop.broker.produce(
-        TOPIC, *values, producer_id=producer_id, producer_epoch=0, base_sequence=sequence, **more
-    )
+    return shop.broker.produce(TOPIC, *values, producer_id=producer_id, producer_epoch=0, base_sequence=sequence)
 
 
 def resent(producer: Producer, sequences: range) -> list[tuple[int, int]]:
@@ -118,7 +119,7 @@ def test_after_its_state_expired_a_producer_may_start_anywhere_unless_its_transa
 
     def expire() -> None:
         shop.broker.sleep(61_000)
-        assert shop.broker.core.state.logs[TOPIC, 0].state.producers == {}
+        assert shop.broker.core.state.logs[TopicPartition(TOPIC, 0)].state.producers == {}
 
     plain(shop, b"a", sequence=0)
     expire()

@@ -118,7 +118,7 @@ def deliveries(
     """The first two batches that each writer waits for, shuffled among all writers, some of them twice.
 
     With an epoch per transaction a writer's own batches may overtake one another. In the classic flow they come in
-    order, as on one connection: an unknown producer may start anywhere there (KIP-360), so whatever comes first is taken.
+    order, as on one connection: an unknown producer may start anywhere there (KIP-360), so what comes first is taken.
     """
     waiting = [(writer, *item) for writer, items in unanswered.items() for item in list(items.items())[:2]]
     waiting += random.sample(waiting, k=len(waiting) // 2)

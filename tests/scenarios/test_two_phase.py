@@ -53,7 +53,7 @@ def test_a_kept_transaction_is_decided_by_the_new_client_alone(two_phase: Shop, 
 def test_a_broker_that_does_not_allow_it_neither_offers_nor_takes_it(shop: Shop, two_phase: Shop) -> None:
     def offered(each: Shop) -> int:
         rows = each.broker.ask(ApiVersionsRequest("test", "1"), 3).api_keys
-        return next(row.max_version for row in rows if row.api_key == INIT_PRODUCER_ID)
+        return next(int(row.max_version) for row in rows if row.api_key == INIT_PRODUCER_ID)
 
     assert (offered(shop), offered(two_phase)) == (5, 6)
     refused = shop.init(version=6, enable2_pc=True)
