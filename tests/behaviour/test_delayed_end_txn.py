@@ -100,6 +100,30 @@ def test_a_client_with_separate_connections_for_data_and_coordinator_commits(pee
     assert committed_values(peer.client, topic) == [b"a", b"b"] * 2
 
 
+def test_an_older_connection_that_has_a_part_in_the_transaction_may_end_it(peer: Peer) -> None:
+    """The transaction is opened on the younger one; whatever the older one carries of it counts."""
+    topic, group = peer.create_topic(partitions=2), peer.name("group")
+    older, younger = peer.connect(), peer.connect()
+    producer = TransactionalProducer(peer, CLASSIC)
+
+    def carry_nothing_new() -> None:
+        assert producer.produce(topic, b"on the older").error_code == 0
+
+    def carry_a_partition() -> None:
+        assert producer.add_partitions(topic, 1) == {1: 0}
+
+    def carry_offsets() -> None:
+        assert producer.add_offsets(group) == 0
+
+    for carry in (carry_nothing_new, carry_a_partition, carry_offsets):
+        producer.client = younger
+        producer.write(topic, b"on the younger")
+        producer.client = older
+        carry()
+        producer.commit()
+    assert committed_values(peer.client, topic).count(b"on the younger") == 3
+
+
 def test_a_driver_on_the_oldest_connection_ends_what_its_writers_share(peer: Peer) -> None:
     """Writers join on younger connections under the driver's identity; only the driver ends the transaction."""
     topic = peer.create_topic(partitions=3)
