@@ -11,6 +11,9 @@ from fencepost.client.consumer_exceptions import CommitFailed
 from fencepost.client.exceptions import FencedInstanceId
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
+from tests.behaviour_client import consumer_reading
+from tests.behaviour_client.consumer_reading import read
+from tests.interop import copier_life
 from tests.interop.confluent.clients import create_topic, producer
 from tests.interop.group_life import (
     PARTITIONS,
@@ -229,6 +232,37 @@ def test_a_group_that_is_classic_is_joined_by_the_classic_protocol(join: Callabl
     poll_until([first, second], lambda: len(first.assignment()) == len(second.assignment()) == PARTITIONS // 2)
 
 
+@pytest.mark.parametrize("protocol", ["range", "cooperative", "kip-848"])
+def test_two_copiers_rebalance_and_one_is_killed_in_the_middle_of_a_transaction(
+    group_servers: str, name: str, tmp_path: Path, protocol: str
+) -> None:
+    source, target = f"{name}-source", f"{name}-target"
+    create_topic(group_servers, source, partitions=copier_life.PARTITIONS)
+    create_topic(group_servers, target, partitions=copier_life.PARTITIONS)
+
+    def write(values: list[bytes]) -> None:
+        for partition in range(copier_life.PARTITIONS):
+            consumer_reading.produce(
+                group_servers, source, values[partition :: copier_life.PARTITIONS], partition=partition
+            )
+
+    copier_life.two_copiers_rebalance_and_one_is_killed(
+        module="tests.behaviour_client.consumer_copier",
+        folder=tmp_path,
+        arguments={
+            "bootstrap_servers": group_servers,
+            "source": source,
+            "target": target,
+            "group": name,
+            "settings": PROTOCOLS[protocol],
+        },
+        produce=write,
+        read_values=lambda level: [
+            record.value for record in consumer_reading.read_all(group_servers, target, isolation_level=level)
+        ],
+    )
+
+
 def is_out(member: Consumer) -> bool:
     try:
         member.group_metadata()
@@ -258,14 +292,3 @@ def poll_until(members: Consumer | list[Consumer], condition: Callable[[], Any])
         return bool(condition())
 
     wait_for("what the group should come to", probe, pause_s=0)
-
-
-def read(consumer: Consumer, count: int) -> list[Any]:
-    records: list[Any] = []
-
-    def probe() -> bool:
-        records.extend(consumer.poll(0.1))
-        return len(records) >= count
-
-    wait_for(f"{count} records", probe, pause_s=0)
-    return records

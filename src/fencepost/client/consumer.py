@@ -64,6 +64,7 @@ class Consumer:
         self._use = OneUser()
         cluster = Cluster(bootstrap_servers, checked, allow_auto_topic_creation=checked.allow_auto_create_topics)
         self._core = ConsumerCore(cluster, checked, record_maker(key_deserializer, value_deserializer))
+        self._is_woken = False
         self._iterated: PartitionState | None = None
         self._records_until_housekeeping = 0
         if topics is not None:
@@ -119,9 +120,7 @@ class Consumer:
             if records := self._core.take(limit):
                 self._core.send()
                 return records
-            is_last_look = deadline.has_passed
-            self._core.advance(deadline)
-            if is_last_look:
+            if self._wait(deadline):
                 return self._core.take(limit)
 
     @one_user
@@ -135,9 +134,7 @@ class Consumer:
             taken = take_arrow(self._core, include_headers=include_headers)
             if taken.num_rows:
                 return taken
-            is_last_look = deadline.has_passed
-            self._core.advance(deadline)
-            if is_last_look:
+            if self._wait(deadline):
                 return take_arrow(self._core, include_headers=include_headers)
 
     def __iter__(self) -> Iterator[ConsumerRecord]:
@@ -159,6 +156,7 @@ class Consumer:
 
     def wakeup(self) -> None:
         """End a wait in `poll` early, from any thread; it returns what is there."""
+        self._is_woken = True
         self._core.wake()
 
     # Where to read
@@ -334,6 +332,13 @@ class Consumer:
     @one_user
     def _assign_topics(self, topics: str | Iterable[str]) -> None:
         self.assign([where for topic in _listed(topics) for where in self.partitions_for(topic)])
+
+    def _wait(self, deadline: Deadline) -> bool:
+        """Wait for something to happen; True if the time was up before, or somebody called `wakeup`."""
+        is_last_look = deadline.has_passed
+        self._core.advance(deadline)
+        is_woken, self._is_woken = self._is_woken, False
+        return is_last_look or is_woken
 
     def _next_state(self) -> PartitionState:
         while not self._use.is_closed:

@@ -50,9 +50,11 @@ class OffsetCommitter:
 
     def commit_async(self, offsets: Offsets, on_commit: OnCommit | None, deadline: Deadline) -> None:
         try:
-            self._pending.append(Pending(self._send(offsets, deadline), offsets, on_commit))
+            sent = self._send(offsets, deadline)
         except (RetriableError, GroupFenced) as problem:
             _call_back(on_commit, offsets, problem)
+        else:
+            self._pending.append(Pending(sent, offsets, on_commit))
 
     def commit_sync(self, offsets: Offsets, deadline: Deadline) -> None:
         if not offsets:
@@ -146,8 +148,8 @@ class OffsetCommitter:
             self._connection.close()
             self._connection = None
             self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
-        lost, self._pending = list(self._pending), deque()
-        for pending in lost:
+        while self._pending:
+            pending = self._pending.popleft()
             _call_back(pending.on_commit, pending.offsets, problem)
 
 

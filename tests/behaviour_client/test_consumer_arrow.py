@@ -1,0 +1,130 @@
+"""Arrow shows the same records as the record path, whatever wrote them and however they are cut into answers."""
+
+import subprocess
+import sys
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from fencepost.client import Consumer, read_arrow
+from tests.behaviour_client.consumer_reading import produce, read_all, run_transaction, transactional
+from tests.interop.confluent.clients import producer
+from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
+
+COLUMNS = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
+
+
+@pytest.fixture
+def mixed(servers: str, topic: str) -> str:
+    """A topic with every codec, nulls, headers, committed and aborted transactions, on three partitions."""
+    for number, compression in enumerate(COMPRESSIONS):
+        client = producer(servers, compression_type=compression)
+        for sample in SAMPLES:
+            client.produce(
+                topic,
+                sample.value,
+                sample.key,
+                headers=list(sample.headers),
+                timestamp=sample.timestamp_ms,
+                partition=number % 3,
+            )
+        assert client.flush(DEADLINE_S) == 0
+    writer = transactional(servers, topic)
+    for is_commit in (True, False, True, False):
+        run_transaction(
+            writer,
+            lambda it: [it.produce(topic, b"%d" % n, partition=n % 3) for n in range(30)],
+            is_commit=is_commit,
+        )
+    produce(servers, topic, [b"last"], partition=2)
+    return topic
+
+
+def rows(records: list[Any]) -> list[tuple[Any, ...]]:
+    return sorted((r.partition, r.offset, r.key, r.value, r.timestamp_ms, r.headers or None) for r in records)
+
+
+def arrow_rows(table: pa.Table | pa.RecordBatch) -> list[tuple[Any, ...]]:
+    return sorted(
+        (
+            row["partition"],
+            row["offset"],
+            row["key"],
+            row["value"],
+            round(row["timestamp"].timestamp() * 1000),
+            tuple((header["key"], header["value"]) for header in row["headers"]) if row["headers"] else None,
+        )
+        for row in table.to_pylist()
+    )
+
+
+@pytest.mark.parametrize("isolation_level", ["read_committed", "read_uncommitted"])
+@pytest.mark.parametrize("fetch_bytes", [2000, 8 * 1024 * 1024], ids=["small answers", "large answers"])
+def test_a_table_has_the_rows_of_the_record_path(
+    servers: str, mixed: str, isolation_level: str, fetch_bytes: int
+) -> None:
+    expected = rows(read_all(servers, mixed, isolation_level=isolation_level))
+    table = read_arrow(
+        servers,
+        mixed,
+        include_headers=True,
+        isolation_level=isolation_level,
+        max_partition_fetch_bytes=fetch_bytes,
+    )
+    assert arrow_rows(table) == expected
+    assert len(expected) == 5 * len(SAMPLES) + (60 if isolation_level == "read_committed" else 120) + 1
+
+
+def test_columns_are_those_of_sparks_kafka_source(servers: str, mixed: str) -> None:
+    table = read_arrow(servers, mixed)
+    assert table.column_names == COLUMNS
+    assert set(table.column("topic").to_pylist()) == {mixed}
+    assert set(table.column("timestampType").to_pylist()) == {0}
+    assert read_arrow(servers, mixed, include_headers=True).column_names == [*COLUMNS, "headers"]
+
+
+def test_a_table_can_be_cut_out_by_offsets(servers: str, topic: str) -> None:
+    for partition in range(3):
+        produce(servers, topic, [b"%d" % number for number in range(100)], partition=partition)
+    table = read_arrow(servers, topic, partitions=[0, 2], start_offsets={0: 90}, end_offsets={0: 95, 2: 3})
+    assert sorted(zip(table["partition"].to_pylist(), table["offset"].to_pylist(), strict=True)) == [
+        *((0, offset) for offset in range(90, 95)),
+        *((2, offset) for offset in range(3)),
+    ]
+
+
+def test_a_topic_with_nothing_to_read_is_an_empty_table(servers: str, topic: str) -> None:
+    assert read_arrow(servers, topic).num_rows == 0
+    writer = transactional(servers, topic)
+    run_transaction(writer, lambda it: it.produce(topic, b"aborted", partition=0), is_commit=False)
+    table = read_arrow(servers, topic)
+    assert (table.num_rows, table.column_names) == (0, COLUMNS)
+
+
+def test_polling_arrow_and_polling_records_take_turns_without_a_gap(servers: str, mixed: str) -> None:
+    expected = rows(read_all(servers, mixed))
+    with Consumer(servers, mixed, auto_offset_reset="earliest", max_partition_fetch_bytes=3000) as consumer:
+        found: list[tuple[Any, ...]] = []
+
+        def probe() -> bool:
+            found.extend(rows(consumer.poll(0.1, max_records=7)))
+            found.extend(arrow_rows(consumer.poll_arrow(0.1, include_headers=True)))
+            found.extend(rows([next(consumer)]) if len(found) < len(expected) else [])
+            return len(found) >= len(expected)
+
+        wait_for("all records", probe, pause_s=0)
+        assert sorted(found) == expected
+        empty = consumer.poll_arrow(0.05)
+        assert (empty.num_rows, empty.schema.names) == (0, COLUMNS)
+
+
+def test_importing_the_client_and_making_a_consumer_loads_no_arrow_numpy_or_numba() -> None:
+    program = (
+        "import sys; from fencepost.client import Consumer, Producer, TopicPartition, PinnedProducers;"
+        "Consumer('127.0.0.1:1').close();"
+        "print([name for name in ('pyarrow', 'numpy', 'numba', 'fencepost.broker', 'fencepost.server')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
