@@ -105,7 +105,9 @@ class BrokerState:
                     producer_id=header.producer_id if header.is_transactional else NO_PRODUCER_ID,
                 )
 
-    def _follow_transactions(self, _header: BatchHeader, batch: Buffer, _marker: ControlMarker | None) -> None:
+    def _follow_transactions(self, header: BatchHeader, batch: Buffer, _marker: ControlMarker | None) -> None:
+        if header.is_control:
+            return
         for record in read_records(batch):
             if (stored := decode_log_record(record)) is not None:
                 replay_transaction_record(self.transactions, stored)

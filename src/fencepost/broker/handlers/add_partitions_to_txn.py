@@ -5,7 +5,7 @@ partition of a transaction is unknown nothing is added: that one gets its error,
 """
 
 from fencepost.broker.call import Call, Outcome
-from fencepost.broker.catalogue import INTERNAL_TOPICS
+from fencepost.broker.catalogue import INTERNAL_TOPICS, TRANSACTION_TOPIC
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
@@ -69,7 +69,7 @@ def _refuse_unknown(
     """Empty if all of them can be added."""
     found = {}
     for topic_partition in partitions:
-        if from_client and topic_partition.topic in INTERNAL_TOPICS:
+        if topic_partition.topic in (INTERNAL_TOPICS if from_client else (TRANSACTION_TOPIC,)):
             found[topic_partition] = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         elif topic_partition not in core.state.logs:
             found[topic_partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
