@@ -4,6 +4,7 @@ The rules are in `groups/`. A decision may answer requests that were parked earl
 each reply leaves when everything decided so far is synced.
 """
 
+import logging
 from typing import TYPE_CHECKING, cast
 
 from fencepost.broker.call import PARKED, Call, Now, Outcome
@@ -16,11 +17,16 @@ from fencepost.groups.decision import Decision
 from fencepost.groups.timers import decide_timers
 from fencepost.groups.topics import TopicImage
 from fencepost.java_hash import partition_for
+from fencepost.journal.disk import DiskFull
 from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
+
+logger = logging.getLogger("fencepost.groups")
+
+PUT_OFF_MS = 1000
 
 
 class GroupCoordinator:
@@ -65,8 +71,13 @@ class GroupCoordinator:
                 self._core.answer_later(call, self._core.reply(to_response(message, call.api_version)))
 
     def run_timers(self, now: Now) -> None:
+        """What a full disk leaves no room for is put off: the group is looked at anew a little later."""
         for decision in decide_timers(self._core.state.groups, now=now):
-            self.run(decision, now=now)
+            try:
+                self.run(decision, now=now)
+            except DiskFull as problem:
+                logger.warning("group %s waits for %d ms: %s", decision.group_id, PUT_OFF_MS, problem)
+                self._core.state.groups.wake_times.set(decision.group_id, now.monotonic_ms + PUT_OFF_MS)
 
 
 def to_records(decision: Decision, now: Now) -> list[Record]:
