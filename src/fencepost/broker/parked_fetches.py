@@ -13,6 +13,8 @@ from fencepost.broker.call import Call
 from fencepost.broker.fetch_sessions import FetchContext
 from fencepost.broker.partition_log import PartitionLog
 
+DONE_KEPT_MAX = 64
+
 
 @dataclass(slots=True, eq=False)
 class ParkedFetch:
@@ -28,6 +30,8 @@ class ParkedFetches:
         self._by_deadline: list[tuple[int, int, ParkedFetch]] = []
         self._by_connection: dict[int, dict[ParkedFetch, None]] = {}
         self._tie_breaker = count()
+        self._done_count = 0
+        """Of the fetches in `_by_deadline` that were answered."""
 
     def park(self, fetch: ParkedFetch) -> None:
         heapq.heappush(self._by_deadline, (fetch.deadline_ms, next(self._tie_breaker), fetch))
@@ -35,7 +39,25 @@ class ParkedFetches:
         for log in fetch.logs:
             log.parked[fetch] = None
 
+    def __len__(self) -> int:
+        """Those that were answered before their time are forgotten in bulk, so this may be twice what still waits."""
+        return len(self._by_deadline)
+
     def release(self, fetch: ParkedFetch) -> None:
+        if not fetch.is_done:
+            fetch.is_done = True
+            self._done_count += 1
+            self._forget_done()
+            self._unpark(fetch)
+
+    def _forget_done(self) -> None:
+        """A client may ask to wait for weeks, and be answered a thousand times a second."""
+        if self._done_count > max(DONE_KEPT_MAX, len(self._by_deadline) // 2):
+            self._by_deadline = [waiting for waiting in self._by_deadline if not waiting[2].is_done]
+            heapq.heapify(self._by_deadline)
+            self._done_count = 0
+
+    def _unpark(self, fetch: ParkedFetch) -> None:
         fetch.is_done = True
         for log in fetch.logs:
             log.parked.pop(fetch, None)
@@ -61,9 +83,12 @@ class ParkedFetches:
         due = []
         while self._by_deadline and (self._by_deadline[0][0] <= now_ms or self._by_deadline[0][2].is_done):
             fetch = heapq.heappop(self._by_deadline)[2]
-            if not fetch.is_done:
-                self.release(fetch)
+            if fetch.is_done:
+                self._done_count -= 1
+            else:
                 due.append(fetch)
+        for fetch in due:
+            self._unpark(fetch)
         return due
 
     @property
