@@ -92,6 +92,12 @@ class FetchSessions:
             known = session.targets.get(target.key)
             target.last_told = known.last_told if known is not None else None
             session.targets[target.key] = target
+            if len(session.targets) > TARGETS_PER_SESSION_MAX:
+                del self._sessions[session_id]
+                return Refusal(
+                    ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+                    f"fetch session {session_id} has more than {TARGETS_PER_SESSION_MAX} partitions: it is closed",
+                )
         return FetchContext(session_id, list(session.targets.values()), is_incremental=True)
 
     def _open(self, targets: list[FetchTarget], now_ms: int) -> int:
