@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fencepost.partition.apply import apply_aborted_data_cleaned, apply_batch, apply_log_start, apply_synced
 from fencepost.partition.checkpoint import dump_state, load_state
-from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
+from fencepost.partition.expiry import ExpiredProducers, apply_expired_producers
 from fencepost.partition.partition import PartitionState
 from fencepost.partition.visibility import last_stable_offset
 from fencepost.records.control import ControlMarker
@@ -66,9 +66,14 @@ def deleted(part: float) -> Event:
 
 
 def expired(now_ms: int) -> Event:
-    return lambda state: apply_expired_producers(
-        state, decide_expired_producers(state, now_ms=now_ms, expiration_ms=86_400_000)
-    )
+    """Who is forgotten depends on memory that a checkpoint does not hold; that somebody is may come at any time."""
+
+    def forget(state: PartitionState) -> None:
+        silent = [id_ for id_, each in state.producers.items() if each.last_timestamp <= now_ms]
+        gone = [id_ for id_ in silent if not state.producers[id_].has_open_transaction]
+        apply_expired_producers(state, ExpiredProducers(gone, [], {}))
+
+    return forget
 
 
 def cleaned(row: int) -> Event:

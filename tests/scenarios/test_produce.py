@@ -118,6 +118,7 @@ def test_after_its_state_expired_a_producer_may_start_anywhere_unless_its_transa
     shop = open_shop(producer_id_expiration_ms="60000", producer_id_expiration_check_interval_ms="1000")
 
     def expire() -> None:
+        shop.broker.sleep(1_000)
         shop.broker.sleep(61_000)
         assert shop.broker.core.state.logs[TopicPartition(TOPIC, 0)].state.producers == {}
 

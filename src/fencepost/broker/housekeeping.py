@@ -14,7 +14,7 @@ from fencepost.broker.checkpoint import dump_checkpoint
 from fencepost.broker.cleaner import Cleaner
 from fencepost.groups.expiry import decide_expiry
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
+from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers, resume_producers
 from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class Housekeeping:
     def start(self, now: Now) -> None:
         settings, transactions = self._core.settings, self._core.state.transactions
         self._expiry_sweep = ExpirySweep(transactions, now_ms=now.wall_ms, monotonic_ms=now.monotonic_ms)
+        for log in self._core.state.logs_by_ref.values():
+            resume_producers(log.state, wall_ms=now.wall_ms, monotonic_ms=now.monotonic_ms)
         schedule = (
             (settings.transaction_abort_timed_out_transaction_cleanup_interval_ms, self._abort_timed_out),
             (settings.transaction_remove_expired_transaction_cleanup_interval_ms, self._expire_transactional_ids),
@@ -105,7 +107,7 @@ class Housekeeping:
     def _expire_producers(self, now: Now) -> None:
         expiration_ms = self._core.settings.producer_id_expiration_ms
         for log in self._core.state.logs_by_ref.values():
-            expired = decide_expired_producers(log.state, now_ms=now.wall_ms, expiration_ms=expiration_ms)
+            expired = decide_expired_producers(log.state, now_ms=now.monotonic_ms, expiration_ms=expiration_ms)
             apply_expired_producers(log.state, expired)
 
     def _expire_offsets(self, now: Now) -> None:

@@ -38,7 +38,7 @@ def join_transaction(
         producer_epoch=identity.producer_epoch,
         base_sequence=base_sequence,
         supports_epoch_bump=is_implicit_add,
-        now_ms=call.now.wall_ms,
+        now_ms=call.now.monotonic_ms,
     )
     if isinstance(question, Refusal):
         return core.transactions.explained(question, call.request.transactional_id, identity)

@@ -33,6 +33,8 @@ class ProducerState:
     current_txn_first_offset: int = NO_OFFSET
     batches: list[CachedBatch] = field(default_factory=list)
     """Oldest first, at most `CACHED_BATCHES_MAX`, all of `producer_epoch`."""
+    silent_since_ms: int | None = field(default=None, compare=False)
+    """When a sweep of `expiry` first found that nothing had come since the one before. Memory only."""
 
     @property
     def last_sequence(self) -> int:
@@ -69,6 +71,7 @@ class ProducerState:
         base_offset = header.base_offset
         last_offset = base_offset + header.last_offset_delta
         timestamp = self.last_timestamp = header.max_timestamp
+        self.silent_since_ms = None
         batches.append(CachedBatch(header.base_sequence, header.last_sequence, base_offset, last_offset, timestamp))
 
     def end_transaction(self, *, producer_epoch: int, coordinator_epoch: int, timestamp: int) -> None:
@@ -78,3 +81,4 @@ class ProducerState:
         self.coordinator_epoch = coordinator_epoch
         self.last_timestamp = timestamp
         self.current_txn_first_offset = NO_OFFSET
+        self.silent_since_ms = None
