@@ -2,6 +2,7 @@
 
 As in Kafka, the oldest batches go while they are older than `retention_ms`, and while what is left without them is
 still at least `retention_bytes`; -1 turns a limit off. Offsets at or above `end_offset` never go, whatever their age.
+A batch without a timestamp has no age: it goes when one behind it does.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,14 +28,19 @@ class Retention:
             last_offsets = table["base_offset"] + table["last_offset_delta"]
             sizes = np.cumsum(table["size_bytes"], dtype=np.int64)
             goes = np.zeros(len(sizes), dtype=bool)
+            has_reason = np.zeros(len(sizes), dtype=bool)
             if self.retention_ms != NO_LIMIT:
                 goes |= table["max_timestamp"] < now_ms - self.retention_ms
+                has_reason |= table["max_timestamp"] >= 0
             if self.retention_bytes != NO_LIMIT:
-                goes |= size_bytes - sizes >= self.retention_bytes
+                is_too_much = size_bytes - sizes >= self.retention_bytes
+                goes |= is_too_much
+                has_reason |= is_too_much
             goes &= last_offsets < end_offset
             count = len(goes) if goes.all() else int(np.argmin(goes))
-            if count:
-                start_offset = int(last_offsets[count - 1]) + 1
+            with_reason = np.flatnonzero(has_reason[:count])
+            if len(with_reason):
+                start_offset = int(last_offsets[with_reason[-1]]) + 1
             if count < len(goes):
                 break
             size_bytes -= int(sizes[-1])
