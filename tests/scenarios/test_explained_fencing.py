@@ -8,6 +8,7 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.transactions.explain import format_time
+from fencepost.transactions.transaction import ProducerIdentity
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import Producer, Shop
 from tests.unit.broker.builders import HOST
@@ -50,6 +51,21 @@ def test_a_refused_produce_carries_the_explanation_on_every_partition(zombie: Pr
         refused = zombie.write(b"late", partition=partition, sequence=sequence)
         assert refused.error_code == WRONG_EPOCH
         assert explanation(zombie) in refused.error_message
+
+
+def test_the_explanation_is_not_pushed_out_by_what_the_successor_does(zombie: Producer) -> None:
+    """With an epoch per transaction every end is a change of the identity; a zombie may sleep through many."""
+    shop = zombie.shop
+    fenced = explanation(zombie)
+    described = shop.described()
+    identity = ProducerIdentity(described.producer_id, described.producer_epoch)
+    successor = Producer(shop, "shop", identity, flow=2)
+    for _ in range(30):
+        successor.send(b"x", partition=2)
+        successor.commit()
+    for come_back in COME_BACK.values():
+        assert fenced in zombie.write(b"late", sequence=1).error_message
+        come_back(shop)
 
 
 def test_requests_without_room_for_a_message_have_it_in_the_log(

@@ -1,7 +1,7 @@
 """The coordinator's part of a state checkpoint: bytes that hold what replay up to here would have folded.
 
 Layout, big-endian: int16 version, int64 next producer id, int32 count, then for each id three length-prefixed pieces:
-the id, its TransactionLogValue, and the last two identity changes as JSON. Memory about open transactions is not part
+the id, its TransactionLogValue, and its newest identity changes as JSON. Memory about open transactions is not part
 of it.
 """
 
@@ -9,7 +9,7 @@ import json
 import struct
 
 from fencepost.errors import CorruptLog, WireError
-from fencepost.transactions.fencing_journal import CHANGES_IN_CHECKPOINT, FencingJournal, IdentityChange
+from fencepost.transactions.fencing_journal import FencingJournal, IdentityChange
 from fencepost.transactions.log_entries import NO_CONNECTION, Cause
 from fencepost.transactions.log_records import decode_transaction, encode_transaction
 from fencepost.transactions.open_transactions import OpenTransaction
@@ -74,8 +74,7 @@ def _piece(view: memoryview, position: int) -> tuple[memoryview, int]:
 
 
 def _encode_journal(journal: FencingJournal) -> bytes:
-    newest = journal.changes[-CHANGES_IN_CHECKPOINT:]
-    return json.dumps(newest, separators=(",", ":")).encode()
+    return json.dumps(journal.changes_for_checkpoint(), separators=(",", ":")).encode()
 
 
 def _decode_journal(encoded: memoryview) -> FencingJournal:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from fencepost.transactions.fencing_journal import CHANGES_KEPT, FencingJournal, IdentityChange
+from fencepost.transactions.fencing_journal import TAKE_OVERS_KEPT, FencingJournal, IdentityChange
 from fencepost.transactions.transaction import ProducerIdentity, Transaction
 
 
@@ -14,7 +14,7 @@ def explain_fencing(transaction: Transaction, journal: FencingJournal | None, pr
         return f"{first} That epoch was never handed out."
     change = journal.change_away_from(presented) if journal is not None else None
     if change is None:
-        return f"{first} Who replaced it is not among the last {CHANGES_KEPT} changes."
+        return f"{first} Who replaced it is not among the last {TAKE_OVERS_KEPT} changes."
     return f"{first} {describe_change(change)}."
 
 

@@ -1,8 +1,10 @@
 """The causal journal of a transactional id: who changed its identity, when, through which request, from what to what.
 
 `apply` fills it from the records, so it is rebuilt by replay: the cause travels in the record's headers (some 60
-bytes, only on records that change an identity). Memory holds the last 16 changes of an id, a checkpoint the last two:
-enough for the usual zombie, whose transaction was aborted (first change) by the one that took over (second change).
+bytes, only on records that change an identity). Two bounded rings: with an epoch per transaction every EndTxn is a
+change, and those must not push out the take-over that a zombie is to be told of. Memory holds the last 16 take-overs
+and the last four ends of an id, a checkpoint the last two and the last one: enough for the usual zombie, whose
+transaction was aborted (first change) by the one that took over (second change).
 """
 
 from collections import deque
@@ -12,8 +14,12 @@ from typing import NamedTuple
 from fencepost.transactions.log_entries import Cause
 from fencepost.transactions.transaction import ProducerIdentity
 
-CHANGES_KEPT = 16
-CHANGES_IN_CHECKPOINT = 2
+TAKE_OVERS_KEPT = 16
+ENDS_KEPT = 4
+TAKE_OVERS_IN_CHECKPOINT = 2
+ENDS_IN_CHECKPOINT = 1
+
+END_REQUEST = "EndTxn"
 
 
 class IdentityChange(NamedTuple):
@@ -22,25 +28,35 @@ class IdentityChange(NamedTuple):
     before: ProducerIdentity
     after: ProducerIdentity
 
+    @property
+    def is_end(self) -> bool:
+        """An owner that ended its own transaction; anything else takes the identity away from somebody."""
+        return self.cause.request.startswith(END_REQUEST)
+
 
 class FencingJournal:
-    """A bounded ring of identity changes, oldest first."""
-
-    __slots__ = ("_changes",)
+    __slots__ = ("_ends", "_take_overs")
 
     def __init__(self, changes: Iterable[IdentityChange] = ()) -> None:
-        self._changes = deque(changes, maxlen=CHANGES_KEPT)
+        self._take_overs: deque[IdentityChange] = deque(maxlen=TAKE_OVERS_KEPT)
+        self._ends: deque[IdentityChange] = deque(maxlen=ENDS_KEPT)
+        for change in changes:
+            self.note(change)
 
     @property
     def changes(self) -> list[IdentityChange]:
-        return list(self._changes)
+        """Take-overs, then ends; each oldest first."""
+        return [*self._take_overs, *self._ends]
+
+    def changes_for_checkpoint(self) -> list[IdentityChange]:
+        return [*list(self._take_overs)[-TAKE_OVERS_IN_CHECKPOINT:], *list(self._ends)[-ENDS_IN_CHECKPOINT:]]
 
     def note(self, change: IdentityChange) -> None:
-        self._changes.append(change)
+        (self._ends if change.is_end else self._take_overs).append(change)
 
     def change_away_from(self, identity: ProducerIdentity) -> IdentityChange | None:
         """The change that fenced `identity`, if it is still remembered."""
-        for change in reversed(self._changes):
+        for change in reversed(self.changes):
             if change.before == identity:
                 return change
         return None

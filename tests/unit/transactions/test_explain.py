@@ -3,7 +3,7 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.records.record import Record
 from fencepost.transactions.explain import format_time
-from fencepost.transactions.fencing_journal import CHANGES_KEPT
+from fencepost.transactions.fencing_journal import TAKE_OVERS_KEPT
 from fencepost.transactions.log_entries import Caller
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver
 
@@ -64,9 +64,9 @@ def test_an_epoch_from_the_future_is_named_as_such() -> None:
 def test_the_journal_is_bounded_and_says_so_when_it_no_longer_knows() -> None:
     driver = CoordinatorDriver()
     zombie = driver.owner()
-    for _ in range(CHANGES_KEPT + 1):
+    for _ in range(TAKE_OVERS_KEPT + 1):
         driver.owner()
-    assert len(driver.state.fencing_journals[ID].changes) == CHANGES_KEPT
+    assert len(driver.state.fencing_journals[ID].changes) == TAKE_OVERS_KEPT
     driver.add(zombie, INVOICES)
     assert driver.refusal.message.endswith("Who replaced it is not among the last 16 changes.")
 
