@@ -200,9 +200,9 @@ def test_partitions_that_are_added_are_shared_out_too(servers: str, topic: str) 
 
 def test_calls_out_of_order_say_what_to_do(servers: str, topic: str) -> None:
     with Consumer(servers) as consumer:
-        with pytest.raises(IllegalState, match="group_id"):
+        with pytest.raises(IllegalState, match=r"group\.id"):
             consumer.subscribe([topic])
-        with pytest.raises(IllegalState, match="group_id"):
+        with pytest.raises(IllegalState, match=r"group\.id"):
             consumer.commit_sync()
         with pytest.raises(IllegalState, match="not assigned"):
             consumer.seek((topic, 0), 0)
@@ -218,7 +218,7 @@ def test_calls_out_of_order_say_what_to_do(servers: str, topic: str) -> None:
 def test_offsets_of_a_consumer_that_commits_by_itself_are_not_for_transactions(servers: str, topic: str) -> None:
     with Consumer(servers, [topic], group_id=topic, enable_auto_commit=True) as consumer:
         assert consumer.commits_automatically
-        with pytest.raises(IllegalState, match="enable.auto.commit"):
+        with pytest.raises(IllegalState, match=r"enable\.auto\.commit"):
             consumer.group_metadata()
-    with pytest.raises(InvalidSetting, match="group.id"):
+    with pytest.raises(InvalidSetting, match=r"group\.id"):
         Consumer(servers, enable_auto_commit=True)

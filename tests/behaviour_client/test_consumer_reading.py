@@ -1,4 +1,4 @@
-"""What confluent-kafka wrote, our consumer reads: every codec, every null, and of transactions exactly the committed."""
+"""What confluent-kafka wrote, our consumer reads: every codec, every null, of transactions exactly the committed."""
 
 import os
 import random
