@@ -79,6 +79,10 @@ class Shop:
 
     def kill_losing(self, position: int) -> None:
         """kill -9 in the middle of the last write: what was appended from this position on did not make it."""
+        self.broker.disk = self.disk_losing(position)
+        self.kill()
+
+    def disk_losing(self, position: int) -> SimulatedDisk:
         disk = self.broker.disk.snapshot()
         (place,) = [
             (segment_name(segment.first_position), frame.place)
@@ -86,8 +90,7 @@ class Shop:
             if frame.position == position and frame.kind == FrameKind.BATCH
         ]
         disk.flip_bit(place[0], position=place[1], bit=0)
-        self.broker.disk = disk
-        self.kill()
+        return disk
 
     @property
     def last_position(self) -> int:

@@ -220,3 +220,15 @@ def test_a_flipped_bit_in_the_last_group_is_a_torn_tail_and_leaves_no_open_trans
     assert producer.write(b"again", sequence=0).base_offset == 2
     producer.commit()
     assert shop.committed() == [b"kept", b"again"]
+
+
+def test_a_producer_that_sends_old_events_is_not_forgotten_while_it_is_awake(shop: Shop) -> None:
+    """Scenario 7: what counts is when the broker last heard of it, not what its records say. Kafka goes by the records'
+    timestamps, and forgets whoever replays the events of the day before yesterday at the next sweep."""
+    two_days_ago_ms = shop.broker.now.wall_ms - 2 * 86_400_000
+    batch = batch_of(b"a", timestamp_ms=two_days_ago_ms, producer_id=900, producer_epoch=0, base_sequence=0)
+    for _ in range(3):
+        (answer,) = shop.broker.ask(produce_request(TOPIC, batch), 12).responses[0].partition_responses
+        assert (answer.error_code, answer.base_offset) == (ErrorCode.NONE, 0)
+        shop.broker.sleep(600_000)
+    assert shop.committed() == [b"a"]

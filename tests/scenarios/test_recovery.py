@@ -1,5 +1,7 @@
 """The broker dies somewhere in the life of a transaction; what the next one finds, and what clients are told then."""
 
+from contextlib import suppress
+
 import pytest
 
 from fencepost.broker.catalogue import OFFSETS_TOPIC
@@ -114,6 +116,24 @@ def test_markers_are_written_again_where_nobody_knows_which_of_them_made_it(shop
     assert shop.markers(offsets_partition, OFFSETS_TOPIC) == [True, True]
     assert (shop.markers(0), shop.markers(1)) == ([True, True], [True])
     assert (shop.committed(0), shop.committed(1)) == ([b"a"], [b"b"])
+
+
+@pytest.mark.parametrize("model", CrashModel)
+def test_a_crash_within_the_roll_forward_is_rolled_forward_again(shop: Shop, flow: int, model: CrashModel) -> None:
+    """Scenario 14, twice over: recovery itself is cut at each of its disk operations."""
+    producer = with_offsets(shop, flow)
+    before = end_without_answer(shop, producer)
+    found = shop.disk_losing(before + PREPARE + 2)
+    shop.kill_losing(before + PREPARE + 2)
+    for operation_count in range(shop.broker.disk.operation_count + 1):
+        cut = found.snapshot()
+        cut.crash_after(operation_count)
+        with suppress(SimulatedCrash):
+            Shop(disk=cut)
+        for seed in range(len(EXTREMES)):
+            again = Shop(disk=cut.after_crash(model, seed))
+            assert check_all_or_nothing(again, committed=True, is_told=True) == "CompleteCommit"
+            again.check()
 
 
 @pytest.mark.parametrize("committed", [True, False], ids=["commit", "abort"])
