@@ -23,6 +23,10 @@ from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
 
 WAKEUP_BYTES = 4096
+POSITION_TIMEOUT_S = 5.0
+"""What one try to find positions may take, however short the poll: cut shorter, a slow broker would never be heard."""
+METADATA_PAUSE_S = 1.0
+"""Between two questions about a topic that does not exist."""
 
 
 class ConsumerCore:
@@ -39,6 +43,8 @@ class ConsumerCore:
         os.set_blocking(self._waker, False)
         self._commit_at_s = time.monotonic() + settings.auto_commit_interval_ms / 1000
         self._pause_until_s = 0.0
+        self._refresh_at_s = 0.0
+        self._commits_on_revocation = settings.enable_auto_commit
         self._backoff = Backoff(settings)
 
     # Subscriptions
@@ -136,11 +142,11 @@ class ConsumerCore:
         self._commit_automatically()
         if time.monotonic() < self._pause_until_s:
             return
-        if self._needs_metadata:
+        if self._needs_metadata and time.monotonic() >= self._refresh_at_s:
             self._try(self._refresh)
         check_topic_ids(self.cluster, self.settings, self.assignment)
         if states := self.assignment.unresolved():
-            limit = Deadline(self.settings.retry_backoff_ms / 1000)
+            limit = Deadline(min(POSITION_TIMEOUT_S, self.settings.request_timeout_ms / 1000))
             self._try(lambda: resolve_positions(self.cluster, self.settings, states, limit))
 
     def positions(self) -> Offsets:
@@ -152,18 +158,19 @@ class ConsumerCore:
         }
 
     def commit_before_revocation(self) -> None:
-        if self.settings.enable_auto_commit and self.committer is not None:
+        if self._commits_on_revocation and self.committer is not None:
             limit = Deadline(self.settings.default_api_timeout_ms / 1000)
             with contextlib.suppress(GroupFenced, RetriableError):
                 self.committer.commit_sync(self.positions(), limit)
 
     def close(self, deadline: Deadline, *, commits: bool) -> None:
         subscription = self.subscription
+        self._commits_on_revocation = self._commits_on_revocation and commits
         try:
-            if commits and (subscription is None or not len(self.assignment)):
-                self.commit_before_revocation()
             if subscription is not None:
                 subscription.leave(deadline)
+            else:
+                self.commit_before_revocation()
             if self.committer is not None:
                 self.committer.finish(deadline)
         finally:
@@ -198,7 +205,7 @@ class ConsumerCore:
     def _refresh(self) -> None:
         self.cluster.refresh(self._topics())
         if self._needs_metadata:
-            self._pause()
+            self._refresh_at_s = time.monotonic() + METADATA_PAUSE_S
 
     def _topics(self) -> list[str]:
         topics = dict.fromkeys(self.subscription.topics if self.subscription is not None else ())

@@ -8,8 +8,15 @@ from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_assignment import Assignment, PartitionState, Start
 from fencepost.client.consumer_exceptions import NoOffsetForPartition
 from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.exceptions import RetriableError
 from fencepost.client.fetch_answer import reset
-from fencepost.client.offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, committed_offsets, list_offsets
+from fencepost.client.offsets import (
+    EARLIEST_TIMESTAMP,
+    LATEST_TIMESTAMP,
+    OffsetAndTimestamp,
+    try_committed_offsets,
+    try_list_offsets,
+)
 from fencepost.client.time_limits import Deadline
 from fencepost.types import TopicPartition
 from fencepost.wire.reading import ZERO_UUID
@@ -20,7 +27,7 @@ TIMESTAMP_OF = {Start.EARLIEST: EARLIEST_TIMESTAMP, Start.LATEST: LATEST_TIMESTA
 def resolve_positions(
     cluster: Cluster, settings: ConsumerSettings, states: list[PartitionState], deadline: Deadline
 ) -> None:
-    """Give each of these partitions a position, or a problem. Raises `RetriableError` if that takes longer."""
+    """Give each of these partitions a position, or a problem. Raises `RetriableError` if some must be asked again."""
     _use_committed(cluster, settings, [state for state in states if state.start is Start.COMMITTED], deadline)
     timestamps = {
         state.topic_partition: TIMESTAMP_OF[state.start]
@@ -29,10 +36,14 @@ def resolve_positions(
     }
     if not timestamps:
         return
-    offsets = list_offsets(cluster, timestamps, deadline, is_read_committed=settings.is_read_committed)
+    found: dict[TopicPartition, OffsetAndTimestamp] = {}
+    problem = try_list_offsets(cluster, timestamps, deadline, found, is_read_committed=settings.is_read_committed)
     for state in states:
-        if state.topic_partition in timestamps:
-            state.move_to(offsets[state.topic_partition].offset)
+        if state.topic_partition in found:
+            state.move_to(found[state.topic_partition].offset)
+    if len(found) < len(timestamps):
+        cluster.mark_stale()
+        raise RetriableError(f"some positions are not known yet: {problem}")
 
 
 def _use_committed(
@@ -43,7 +54,7 @@ def _use_committed(
     committed: dict[TopicPartition, int] = {}
     if settings.group_id:
         partitions = [state.topic_partition for state in states]
-        found = committed_offsets(
+        found = try_committed_offsets(
             cluster, settings.group_id, partitions, deadline, is_read_committed=settings.is_read_committed
         )
         committed = {where: offset.offset for where, offset in found.items() if offset is not None}

@@ -53,12 +53,15 @@ class GroupSubscription:
         self._before_revocation = before_revocation
         self._wake = wake
         self._has_joined = False
+        self._is_changing = False
         self._member: GroupMember | None = None
         self.callbacks = callbacks
         self.topics = list(topics)
 
     def poll(self) -> None:
-        """Follow the group: may call back, may raise what ended the membership."""
+        """Follow the group: may call back, may raise what ended the membership. Does nothing inside a callback."""
+        if self._is_changing:
+            return
         if self._member is None:
             self._member = self._start()
         try:
@@ -98,6 +101,7 @@ class GroupSubscription:
             self._member.wait_until_ended(timeout_s)
 
     def _become(self, change: Change, member: GroupMember) -> None:
+        self._is_changing = True
         try:
             self._give_up(change.target, is_lost=change.is_lost)
             taken = [where for where in sorted(change.target) if where not in self._assignment]
@@ -105,6 +109,7 @@ class GroupSubscription:
             if taken and self.callbacks.on_assigned is not None:
                 self.callbacks.on_assigned(taken)
         finally:
+            self._is_changing = False
             member.settled(change, frozenset(self._assignment.partitions))
 
     def _give_up(self, target: frozenset[TopicPartition], *, is_lost: bool) -> None:

@@ -49,18 +49,31 @@ def list_offsets(
     found: dict[TopicPartition, OffsetAndTimestamp] = {}
     backoff = Backoff(cluster.settings)
     while missing := {where: timestamp for where, timestamp in timestamps_ms.items() if where not in found}:
-        problem: ClientError | None = None
         for topic in dict.fromkeys(where.topic for where in missing):
             cluster.topic(topic, deadline)
-        for node, asked in _by_leader(cluster, missing).items():
-            try:
-                problem = _ask_leader(cluster, node, asked, deadline, is_read_committed, found) or problem
-            except RetriableError as lost:
-                problem = lost
+        problem = try_list_offsets(cluster, missing, deadline, found, is_read_committed=is_read_committed)
         if len(found) < len(timestamps_ms):
             cluster.mark_stale()
             pause_or_give_up(backoff, deadline, problem, f"offsets of {', '.join(map(str, missing))}")
     return found
+
+
+def try_list_offsets(
+    cluster: Cluster,
+    timestamps_ms: Mapping[TopicPartition, int],
+    deadline: Deadline,
+    found: dict[TopicPartition, OffsetAndTimestamp],
+    *,
+    is_read_committed: bool,
+) -> ClientError | None:
+    """Ask once, add what is known to `found`; the return value is what passes and kept some from being answered."""
+    problem: ClientError | None = None
+    for node, asked in _by_leader(cluster, timestamps_ms).items():
+        try:
+            problem = _ask_leader(cluster, node, asked, deadline, is_read_committed, found) or problem
+        except RetriableError as lost:
+            problem = lost
+    return problem
 
 
 def committed_offsets(
@@ -70,27 +83,35 @@ def committed_offsets(
     deadline: Deadline,
     *,
     is_read_committed: bool,
-    member: tuple[str, int] | None = None,
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    """What the group has committed; None where it has not. `member` is id and epoch of a KIP-848 member."""
+    """What the group has committed; None where it has not."""
     asked = [TopicPartition(*where) for where in partitions]
-    request = _offset_fetch(group_id, asked, is_read_committed, member)
     backoff = Backoff(cluster.settings)
     while True:
         try:
-            response = cluster.call_coordinator(
-                CoordinatorType.GROUP,
-                group_id,
-                request,
-                OffsetFetchResponse,
-                deadline=deadline,
-                at_most=LAST_VERSION_WITH_NAMES,
-            )
-            return _read_committed_offsets(response, group_id, asked)
+            return try_committed_offsets(cluster, group_id, asked, deadline, is_read_committed=is_read_committed)
         except RetriableError as problem:
-            if problem.error_code in FIND_COORDINATOR_AGAIN:
-                cluster.forget_coordinator(CoordinatorType.GROUP, group_id)
             pause_or_give_up(backoff, deadline, problem, f"committed offsets of group '{group_id}'")
+
+
+def try_committed_offsets(
+    cluster: Cluster, group_id: str, asked: list[TopicPartition], deadline: Deadline, *, is_read_committed: bool
+) -> dict[TopicPartition, OffsetAndMetadata | None]:
+    """The same, asked once. Raises `RetriableError` for what passes."""
+    try:
+        response = cluster.call_coordinator(
+            CoordinatorType.GROUP,
+            group_id,
+            _offset_fetch(group_id, asked, is_read_committed),
+            OffsetFetchResponse,
+            deadline=deadline,
+            at_most=LAST_VERSION_WITH_NAMES,
+        )
+        return _read_committed_offsets(response, group_id, asked)
+    except RetriableError as problem:
+        if problem.error_code in FIND_COORDINATOR_AGAIN:
+            cluster.forget_coordinator(CoordinatorType.GROUP, group_id)
+        raise
 
 
 def pause_or_give_up(backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
@@ -140,21 +161,16 @@ def _ask_leader(
     return problem
 
 
-def _offset_fetch(
-    group_id: str, asked: list[TopicPartition], is_read_committed: bool, member: tuple[str, int] | None
-) -> OffsetFetchRequest:
+def _offset_fetch(group_id: str, asked: list[TopicPartition], is_read_committed: bool) -> OffsetFetchRequest:
     indexes: dict[str, list[int]] = {}
     for where in asked:
         indexes.setdefault(where.topic, []).append(where.partition)
-    member_id, member_epoch = member or (None, -1)
     return OffsetFetchRequest(
         group_id=group_id,
         topics=[OffsetFetchRequestTopic(name, partitions) for name, partitions in indexes.items()],
         groups=[
             OffsetFetchRequestGroup(
                 group_id=group_id,
-                member_id=member_id,
-                member_epoch=member_epoch,
                 topics=[
                     OffsetFetchRequestTopics(name=name, partition_indexes=partitions)
                     for name, partitions in indexes.items()
