@@ -152,7 +152,7 @@ def consume_rate(broker: Broker, topic: str, partition_count: int, count: int) -
     consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partition_count)])
     seen, began = 0, time.perf_counter()
     while seen < count:
-        messages = consumer.consume(10_000, timeout=10)
+        messages = consumer.consume(min(10_000, count - seen), timeout=10)
         assert messages, f"{broker.name}: {seen} of {count} records came"
         seen += len(messages)
     rate = seen / (time.perf_counter() - began)
