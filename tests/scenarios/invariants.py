@@ -14,6 +14,7 @@ from fencepost.types import NO_SEQUENCE, TopicPartition
 from tests.scenarios.history import CommitTold, Entry, History
 
 EPOCH_BUMP_SINCE_VERSION = 5
+EPOCH_PER_TRANSACTION = 2
 
 
 def check_invariants(history: History) -> None:
@@ -159,9 +160,10 @@ def check_commits_told(history: History) -> None:
 
 def _is_end_of(prepared: Transaction, told: CommitTold) -> bool:
     """From v5 PREPARE has the next epoch and remembers the one that was presented."""
+    is_bumped = prepared.client_transaction_version >= EPOCH_PER_TRANSACTION
     if told.api_version >= EPOCH_BUMP_SINCE_VERSION:
-        return prepared.last_producer_epoch == told.presented.producer_epoch
-    return prepared.identity == told.presented
+        return is_bumped and prepared.last_producer_epoch == told.presented.producer_epoch
+    return not is_bumped and prepared.identity == told.presented
 
 
 ALL: tuple[Callable[[History], None], ...] = (

@@ -59,6 +59,7 @@ def logged(
         0,
         previous_producer_id=producer_id,
         last_producer_epoch=epoch - 1,
+        client_transaction_version=2,
         partitions=frozenset(partitions),
     )
     return Entry(
@@ -204,6 +205,10 @@ WRONG: dict[str, tuple[Callable[[History], None], Callable[[History], History]]]
     "a commit that was told of an aborted transaction": (
         invariants.check_commits_told,
         with_told(prepared=prepared_abort()),
+    ),
+    "a classic commit that was told of a transaction of the other flow": (
+        invariants.check_commits_told,
+        with_told(presented=ProducerIdentity(P, 1), api_version=4),
     ),
     "a commit that was told of another epoch": (
         invariants.check_commits_told,
