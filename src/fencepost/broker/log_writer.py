@@ -29,6 +29,8 @@ class LogWriter:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
         self.appended_bytes = 0
+        self._committing_bytes = 0
+        self._synced_bytes = 0
         self._grown: dict[PartitionLog, int] = {}
         self._committing: dict[PartitionLog, int] = {}
 
@@ -76,13 +78,20 @@ class LogWriter:
             log.follower(stamped_header, b"".join(pieces), marker)
         return base_offset
 
+    @property
+    def unsynced_bytes(self) -> int:
+        """Of all batches that memory holds until they are on disk."""
+        return self.appended_bytes - self._synced_bytes
+
     def begin_commit(self) -> None:
         """What was appended so far is on its way to the disk."""
         self._committing, self._grown = self._grown, {}
+        self._committing_bytes = self.appended_bytes
 
     def finish_commit(self) -> list[PartitionLog]:
         """It is on disk: move the high watermarks, and say which partitions have something new to show."""
         committed, self._committing = self._committing, {}
+        self._synced_bytes = self._committing_bytes
         for log, end_offset in committed.items():
             apply_synced(log.state, end_offset)
         return list(committed)

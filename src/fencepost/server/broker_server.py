@@ -24,6 +24,8 @@ from fencepost.wire.codec import encode_response, read_request
 from fencepost.wire.headers import UnsupportedRequest
 
 CONNECTION_SWEEP_INTERVAL_S = 5.0
+UNSYNCED_BYTES_MAX = 128 << 20
+"""While more than this waits for the disk, nothing is read: it lies in memory."""
 
 
 class BrokerServer:
@@ -43,6 +45,7 @@ class BrokerServer:
         self._timer_at_ms = 0
         self._sweep: asyncio.TimerHandle | None = None
         self._listener: asyncio.Server | None = None
+        self._is_stopping = False
         self._stopped = asyncio.Event()
 
     # Life
@@ -62,7 +65,10 @@ class BrokerServer:
         await self._stopped.wait()
 
     async def stop(self) -> None:
-        """Stop listening, sync what is appended, answer what that releases, close."""
+        """Stop listening and reading, sync what is appended, answer what that releases, close."""
+        self._is_stopping = True
+        for connection in self.connections.values():
+            connection.adjust_reading()
         if self._listener is not None:
             self._listener.close()
         for handle in (self._timer, self._sweep):
@@ -78,6 +84,8 @@ class BrokerServer:
         self._writer.shutdown(wait=True)
         if self.failure is None:
             self.core.close()
+        for connection in list(self.connections.values()):
+            connection.cut_off()
         self._stopped.set()
 
     def _fail(self, problem: BaseException) -> None:
@@ -117,8 +125,11 @@ class BrokerServer:
         now_ms = self.monotonic_ms()
         settings = self.core.settings
         for connection in list(self.connections.values()):
-            started_ms = connection.frame_started_ms
-            if started_ms is not None and now_ms - started_ms > settings.request_read_timeout_ms:
+            started_ms, closing_since_ms = connection.frame_started_ms, connection.closing_since_ms
+            if closing_since_ms is not None:
+                if now_ms - closing_since_ms > settings.request_read_timeout_ms:
+                    connection.cut_off()
+            elif started_ms is not None and now_ms - started_ms > settings.request_read_timeout_ms:
                 connection.close("a request was begun and not finished in time")
             elif not connection.waiting and now_ms - connection.last_activity_ms > settings.connections_max_idle_ms:
                 connection.close("idle")
@@ -139,7 +150,9 @@ class BrokerServer:
     def connection_opened(self, connection: Connection) -> None:
         self.connections[connection.connection_id] = connection
         self.counts.connections_opened += 1
-        if len(self.connections) > self.core.settings.max_connections:
+        if self._is_stopping:
+            connection.close("the broker stops")
+        elif len(self.connections) > self.core.settings.max_connections:
             connection.close(f"more than max.connections={self.core.settings.max_connections}")
 
     def connection_closed(self, connection: Connection) -> None:
@@ -187,6 +200,10 @@ class BrokerServer:
 
     def is_synced(self, position: int) -> bool:
         return position <= self.core.synced_position
+
+    @property
+    def takes_requests(self) -> bool:
+        return not self._is_stopping and self.core.writer.unsynced_bytes < UNSYNCED_BYTES_MAX
 
     # The core
 
@@ -253,4 +270,5 @@ class BrokerServer:
         for connection in list(self.connections.values()):
             if connection.waits_for_sync:
                 connection.flush()
+            connection.adjust_reading()
         self._after_core()

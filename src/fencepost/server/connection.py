@@ -1,7 +1,8 @@
 """One client connection: frames in, replies out, in the order of the requests.
 
 The protocol object owns what belongs to one socket: the frame reader, the queue of calls that wait for their answer,
-and two brakes: a client that does not read its answers, or sends faster than they can be given, is not read from.
+and the brakes: a client that does not read its answers, or sends faster than they can be given or than the disk
+writes, is not read from.
 What a request means is the server's business (`Host`).
 """
 
@@ -32,6 +33,9 @@ class Host(Protocol):
 
     def monotonic_ms(self) -> int: ...
 
+    @property
+    def takes_requests(self) -> bool: ...
+
 
 class Connection(asyncio.Protocol):
     def __init__(self, host: Host, *, connection_id: int, frame_bytes_max: int, queued_calls_max: int) -> None:
@@ -45,6 +49,8 @@ class Connection(asyncio.Protocol):
         self._frames = FrameReader(frame_bytes_max)
         self._queued_calls_max = queued_calls_max
         self._transport: asyncio.Transport | None = None
+        self._closing: asyncio.Transport | None = None
+        self.closing_since_ms: int | None = None
         self._can_write = True
         self._is_reading = True
 
@@ -57,7 +63,7 @@ class Connection(asyncio.Protocol):
         self.host.connection_opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
+        self._transport = self._closing = None
         self.waiting.clear()
         self.host.connection_closed(self)
 
@@ -73,10 +79,12 @@ class Connection(asyncio.Protocol):
                 if frame is None:
                     break
                 self.host.receive_frame(self, frame)
-                self._adjust_reading()
+                self.adjust_reading()
         except WireError as problem:
             self.close(f"broken request: {problem}")
-        self.frame_started_ms = self.last_activity_ms if self._frames.has_partial_frame else None
+        # What lies here because nobody reads it has arrived.
+        is_awaited = self._is_reading and self._frames.has_partial_frame
+        self.frame_started_ms = self.last_activity_ms if is_awaited else None
 
     def flush(self) -> None:
         """Send the replies whose turn has come: in request order, and only what the journal has synced."""
@@ -91,7 +99,7 @@ class Connection(asyncio.Protocol):
         if pieces and self._transport is not None:
             self._transport.writelines(pieces)
             self.last_activity_ms = host.monotonic_ms()
-            self._adjust_reading()
+            self.adjust_reading()
 
     @property
     def waits_for_sync(self) -> bool:
@@ -100,18 +108,19 @@ class Connection(asyncio.Protocol):
 
     def pause_writing(self) -> None:
         self._can_write = False
-        self._adjust_reading()
+        self.adjust_reading()
 
     def resume_writing(self) -> None:
         self._can_write = True
-        self._adjust_reading()
+        self.adjust_reading()
 
-    def _adjust_reading(self) -> None:
-        wanted = self._can_write and len(self.waiting) < self._queued_calls_max
+    def adjust_reading(self) -> None:
+        wanted = self._can_write and len(self.waiting) < self._queued_calls_max and self.host.takes_requests
         if self._transport is None or wanted == self._is_reading:
             return
         self._is_reading = wanted
         if wanted:
+            self.last_activity_ms = self.host.monotonic_ms()
             self._transport.resume_reading()
             asyncio.get_running_loop().call_soon(self._take_frames)
         else:
@@ -121,5 +130,11 @@ class Connection(asyncio.Protocol):
         """Close after what was already written has left."""
         if self._transport is not None:
             self.close_reason = reason
+            self.closing_since_ms = self.host.monotonic_ms()
             self._transport.close()
-            self._transport = None
+            self._closing, self._transport = self._transport, None
+
+    def cut_off(self) -> None:
+        """Whoever does not read cannot keep a closed connection open."""
+        if self._closing is not None:
+            self._closing.abort()
