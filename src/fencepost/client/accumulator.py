@@ -108,13 +108,13 @@ class Accumulator:
         """When the next pause, linger or delivery timeout ends. What could go now waits for something else."""
         wake_at_s = NEVER_S
         for queue in self._busy.values():
-            batch = queue.first_waiting
-            if batch is None:
-                continue
-            expires_at_s = batch.created_at_s + self._limits.delivery_timeout_s
-            lingered_at_s = batch.created_at_s + (0.0 if batch.is_closed else self._limits.linger_s)
-            ready_at_s = max(batch.retry_at_s, lingered_at_s)
-            wake_at_s = min(wake_at_s, expires_at_s, ready_at_s if ready_at_s > now_s else NEVER_S)
+            oldest, batch = queue.oldest_waiting, queue.next_to_send
+            if oldest is not None:
+                wake_at_s = min(wake_at_s, oldest.created_at_s + self._limits.delivery_timeout_s)
+            if batch is not None:
+                lingered_at_s = batch.created_at_s + (0.0 if batch.is_closed else self._limits.linger_s)
+                ready_at_s = max(batch.retry_at_s, lingered_at_s)
+                wake_at_s = min(wake_at_s, ready_at_s if ready_at_s > now_s else NEVER_S)
         return wake_at_s
 
     def drop_expired(self, now_s: float) -> list[ProducerBatch]:

@@ -4,6 +4,7 @@ With numbers (an idempotent or transactional producer) these rules keep records 
 
 * A batch keeps its number until the partition has said for certain that it does not have it.
 * A batch that is sent again goes alone, when all before it are settled; meanwhile nothing new is sent.
+* No batch is sent that could push an unsettled one out of what the partition remembers.
 * Until the partition has acknowledged something from this identity, one batch is on its way at a time: Kafka takes any
   first number from a producer that it does not know, so a second batch could overtake a first one that was refused.
 * After a hole (a batch that was given up) the rest is numbered anew under the next epoch, but only once each of them
@@ -18,6 +19,9 @@ from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.errors import invariant
 from fencepost.records.sequence import increment_sequence
 from fencepost.types import NO_SEQUENCE, TopicPartition
+
+REMEMBERED_BATCHES = 5
+"""Of each producer a partition remembers this many batches: an older one that comes again looks like a hole."""
 
 
 class PartitionQueue:
@@ -57,25 +61,32 @@ class PartitionQueue:
         return not (self.new or self.unresolved)
 
     @property
-    def first_waiting(self) -> ProducerBatch | None:
+    def oldest_waiting(self) -> ProducerBatch | None:
         if self.waiting_again:
             return self.waiting_again[0]
         return self.new[0] if self.new else None
 
-    def sendable(self, now_s: float) -> ProducerBatch | None:
-        """The batch that may be sent now, as far as order and pauses go."""
+    @property
+    def next_to_send(self) -> ProducerBatch | None:
+        """The batch whose turn it is, once its pause is over; None while the order forbids any."""
         if not self.is_numbered:
-            batch = self.first_waiting
-            return batch if batch is not None and batch.retry_at_s <= now_s else None
+            return self.oldest_waiting
         if self.waiting_again:
             batch = next((batch for batch in self.waiting_again if not batch.is_refused), None)
             first = next((batch for batch in self.unresolved if not batch.is_refused), None)
-            return batch if batch is not None and batch is first and batch.retry_at_s <= now_s else None
+            return batch if batch is first else None
         if self.must_restart or not self.new:
+            return None
+        if self.unresolved and self._next_order - _order(self.unresolved[0]) >= REMEMBERED_BATCHES:
             return None
         if self.starts_carefully and not self.is_known and self.on_wire_count:
             return None
         return self.new[0]
+
+    def sendable(self, now_s: float) -> ProducerBatch | None:
+        """The batch that may be sent now."""
+        batch = self.next_to_send
+        return batch if batch is not None and batch.retry_at_s <= now_s else None
 
     def start(self, identity: ProducerIdentity) -> None:
         """Number from 0 under this identity."""

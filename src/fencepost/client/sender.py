@@ -117,7 +117,7 @@ class Sender:
         has_sent = False
         if (ready or has_restarts) and now_s >= self._pause_until_s:
             has_sent = self._send_ready(ready, now_s)
-        self._wait(0.0 if has_sent else None)
+        self._wait(now_s, has_more=has_sent)
         self._receive()
 
     def _drop_what_cannot_go(self, now_s: float) -> Finished:
@@ -254,26 +254,25 @@ class Sender:
             return None
         return link
 
-    def _wait(self, limit_s: float | None) -> None:
+    def _wait(self, looked_at_s: float, *, has_more: bool) -> None:
+        """Sleep until something changes after the moment at which the turn looked."""
         poller = select.poll()
         poller.register(self._alarm, select.POLLIN)
         for link in self._links.values():
             poller.register(link.connection, select.POLLIN)
-        now_s = time.monotonic()
-        pauses = [self._pause_until_s, *self._blocked_until_s.values(), *self._deadlines(now_s)]
-        pause_s = min((moment_s for moment_s in pauses if moment_s > now_s), default=NEVER_S)
+        pauses = [self._pause_until_s, *self._blocked_until_s.values(), *self._deadlines()]
+        pause_s = min((moment_s for moment_s in pauses if moment_s > looked_at_s), default=NEVER_S)
         with self._lock:
             if self._is_stopping:
                 return
-            until_s = min(pause_s, self._accumulator.wake_at_s(now_s))
-            if limit_s is not None:
-                until_s = min(until_s, now_s + limit_s)
+            until_s = looked_at_s if has_more else min(pause_s, self._accumulator.wake_at_s(looked_at_s))
             self._alarm.set(until_s)
-        poller.poll(None if until_s == NEVER_S else max(0.0, until_s - now_s) * 1000)
+        poller.poll(None if until_s == NEVER_S else max(0.0, until_s - time.monotonic()) * 1000)
         with self._lock:
             self._alarm.clear()
 
-    def _deadlines(self, now_s: float) -> list[float]:
+    def _deadlines(self) -> list[float]:
+        now_s = time.monotonic()
         return [now_s + link.connection.remaining_s for link in self._links.values() if link.request_count]
 
     def _receive(self) -> None:
