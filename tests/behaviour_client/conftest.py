@@ -16,6 +16,7 @@ from tests.peers import require_jars
 
 SETTINGS = {
     "num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "3",
     "transaction.state.log.num.partitions": "3",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",

@@ -1,0 +1,228 @@
+"""A consumer whose requests are cut off, answered late or refused: every record once, in order, whatever happens."""
+
+import time
+from typing import Any
+
+import pytest
+
+from fencepost.client import Consumer
+from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.exceptions import (
+    GroupAuthorization,
+    IllegalState,
+    RetriableError,
+    Timeout,
+    TopicAuthorization,
+)
+from fencepost.errors import ErrorCode
+from tests.behaviour_client import fault_proxy
+from tests.behaviour_client.consumer_reading import produce
+from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny
+from tests.interop.support import wait_for
+
+QUICK: dict[str, Any] = {
+    "retry_backoff_ms": 10,
+    "retry_backoff_max_ms": 50,
+    "request_timeout_ms": 2000,
+    "auto_offset_reset": "earliest",
+    "fetch_max_wait_ms": 50,
+    "max_partition_fetch_bytes": 500,
+}
+CLASSIC = {
+    "group_protocol": "classic",
+    "partition_assignment_strategy": "cooperative-sticky",
+    "session_timeout_ms": 6000,
+    "heartbeat_interval_ms": 50,
+}
+KIP_848 = {"group_protocol": "consumer"}
+MEMBERSHIPS = {"classic": CLASSIC, "kip-848": KIP_848}
+APIS = {
+    "classic": ["Metadata", "FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat"],
+    "kip-848": ["Metadata", "FindCoordinator", "ConsumerGroupHeartbeat", "OffsetFetch", "ListOffsets", "Fetch"],
+}
+FAULTS = {"cut before": CUT_BEFORE, "cut after": CUT_AFTER, "late": delay(0.15)}
+NOT_LEADER = [
+    ErrorCode.NOT_LEADER_OR_FOLLOWER,
+    ErrorCode.FENCED_LEADER_EPOCH,
+    ErrorCode.UNKNOWN_LEADER_EPOCH,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNKNOWN_TOPIC_ID,
+    ErrorCode.KAFKA_STORAGE_ERROR,
+    ErrorCode.REPLICA_NOT_AVAILABLE,
+    ErrorCode.OFFSET_NOT_AVAILABLE,
+]
+MOVING = [
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+]
+SESSION = [
+    ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+    ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+]
+PASSING = [
+    *(("Fetch", code) for code in NOT_LEADER),
+    *(("FetchSession", code) for code in SESSION),
+    *(("ListOffsets", code) for code in NOT_LEADER),
+    *(("OffsetFetch", code) for code in [*MOVING, ErrorCode.UNSTABLE_OFFSET_COMMIT]),
+    *(("OffsetCommit", code) for code in [*MOVING, ErrorCode.REQUEST_TIMED_OUT]),
+    *(("ConsumerGroupHeartbeat", code) for code in MOVING),
+    *(("FindCoordinator", code) for code in MOVING[:1]),
+]
+
+
+@pytest.fixture
+def faults(proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> FaultProxy:
+    monkeypatch.setattr(fault_proxy, "set_error", set_error)
+    return proxy
+
+
+def set_error(response: Any, code: int, original: Any = fault_proxy.set_error) -> None:
+    """The code in the rows of what consumers ask for."""
+    name = type(response).__name__.removesuffix("Response")
+    if name == "Fetch" and code not in SESSION:
+        for topic in response.responses:
+            for row in topic.partitions:
+                row.error_code, row.records = code, None
+    elif name in ("ListOffsets", "OffsetCommit"):
+        for topic in response.topics:
+            for row in topic.partitions:
+                row.error_code = code
+    elif name == "OffsetFetch" and response.groups:
+        response.groups[0].error_code = code
+    else:
+        original(response, code)
+
+
+def plan(proxy: FaultProxy, api_name: str, fault: Fault) -> None:
+    proxy.plan(api_name.replace("FetchSession", "Fetch"), fault, None, fault, fault)
+
+
+def fill(servers: str, topic: str) -> None:
+    for partition in range(3):
+        for first in range(0, 100, 20):
+            produce(servers, topic, [b"%d" % n for n in range(first, first + 20)], partition=partition)
+
+
+def read_everything(consumer: Consumer, *, count: int = 300) -> None:
+    """Commits after every poll; fails on a record that comes twice, or not in its turn."""
+    expected = dict.fromkeys(range(3), 0)
+
+    def probe() -> bool:
+        for record in consumer.poll(0.1, max_records=20):
+            assert record.offset == expected[record.partition]
+            assert record.value == b"%d" % record.offset
+            expected[record.partition] += 1
+        consumer.commit_sync(timeout=20)
+        return sum(expected.values()) >= count
+
+    wait_for("every record", probe, pause_s=0)
+    committed = consumer.committed(timeout=20)
+    assert {where.partition: offset and offset.offset for where, offset in committed.items()} == expected
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+@pytest.mark.parametrize(("membership", "api_name"), [(name, api) for name, apis in APIS.items() for api in apis])
+def test_connections_that_end_and_answers_that_are_late_cost_no_record(
+    faults: FaultProxy, topic: str, membership: str, api_name: str, kind: str
+) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    if kind == "late" or api_name not in ("JoinGroup", "SyncGroup"):
+        plan(faults, api_name, FAULTS[kind])
+    else:
+        # A classic member that is cut off while joining is in the group until its session ends: once is enough.
+        faults.plan(api_name, FAULTS[kind])
+    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
+        wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
+        read_everything(consumer)
+    assert faults.used
+
+
+@pytest.mark.parametrize(("api_name", "code"), PASSING, ids=[f"{name}-{code.name}" for name, code in PASSING])
+def test_trouble_that_passes_is_tried_again(faults: FaultProxy, topic: str, api_name: str, code: ErrorCode) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    plan(faults, api_name, deny(code))
+    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer:
+        wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
+        read_everything(consumer)
+    assert faults.used
+
+
+@pytest.mark.parametrize(
+    ("membership", "api_name", "code"),
+    [
+        ("classic", "Heartbeat", ErrorCode.UNKNOWN_MEMBER_ID),
+        ("classic", "Heartbeat", ErrorCode.ILLEGAL_GENERATION),
+        ("classic", "Heartbeat", ErrorCode.REBALANCE_IN_PROGRESS),
+        ("classic", "SyncGroup", ErrorCode.REBALANCE_IN_PROGRESS),
+        ("kip-848", "ConsumerGroupHeartbeat", ErrorCode.FENCED_MEMBER_EPOCH),
+        ("kip-848", "ConsumerGroupHeartbeat", ErrorCode.UNKNOWN_MEMBER_ID),
+    ],
+)
+def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_committed(
+    faults: FaultProxy, topic: str, membership: str, api_name: str, code: ErrorCode
+) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    faults.plan(api_name, *([deny(code)] if api_name == "SyncGroup" else [None, deny(code)]))
+    seen: set[tuple[int, int]] = set()
+    committed: dict[int, int] = {}
+    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
+
+        def probe() -> bool:
+            records = consumer.poll(0.1, max_records=10)
+            for record in records:
+                assert record.offset >= committed.get(record.partition, 0)
+                seen.add((record.partition, record.offset))
+            try:
+                consumer.commit_sync(timeout=20)
+                committed.update({record.partition: record.offset + 1 for record in records})
+            except CommitFailed:
+                pass
+            return len(seen) == 300 and len(faults.used) == 1
+
+        wait_for("every record", probe, pause_s=0)
+
+
+@pytest.mark.parametrize(
+    ("api_name", "code", "exception"),
+    [
+        ("Fetch", ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorization),
+        ("ConsumerGroupHeartbeat", ErrorCode.GROUP_AUTHORIZATION_FAILED, GroupAuthorization),
+        ("OffsetFetch", ErrorCode.GROUP_AUTHORIZATION_FAILED, GroupAuthorization),
+    ],
+)
+def test_what_is_not_allowed_is_raised_by_poll(
+    faults: FaultProxy, topic: str, api_name: str, code: ErrorCode, exception: type[Exception]
+) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    faults.plan(api_name, *[deny(code)] * 3)
+    with (
+        Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer,
+        pytest.raises(exception),
+    ):
+        wait_for("the refusal", lambda: consumer.poll(0.1) is None, pause_s=0)
+
+
+def test_a_broker_that_is_away_is_waited_for(faults: FaultProxy, topic: str) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    with Consumer(faults.bootstrap_servers, **QUICK) as consumer:
+        faults.plan("Metadata", *[CUT_BEFORE] * 400)
+        consumer.assign([(topic, 0)])
+        assert consumer.poll(0.3) == []
+        with pytest.raises((RetriableError, Timeout)):
+            consumer.position((topic, 0), timeout=0.2)
+        faults.forget_plans()
+        wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
+
+
+def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(faults: FaultProxy, topic: str) -> None:
+    consumer = Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **CLASSIC)
+    wait_for("an assignment", lambda: consumer.poll(0.1) or consumer.assignment())
+    for api_name in ("LeaveGroup", "Heartbeat", "Fetch"):
+        faults.plan(api_name, *[delay(5.0)] * 10)
+    started = time.monotonic()
+    consumer.close(timeout=0.5)
+    assert time.monotonic() - started < 3.0
+    with pytest.raises(IllegalState):
+        consumer.poll(0)
