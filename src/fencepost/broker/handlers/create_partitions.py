@@ -5,6 +5,8 @@ Differences from Kafka: which brokers an assignment names is not looked at, for 
 asked; the partition count of internal topics is fixed, because it places groups and transactional ids.
 """
 
+from collections import Counter
+
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import CatalogueRecord, decide_add_partitions
 from fencepost.broker.core import BrokerCore
@@ -19,9 +21,9 @@ from fencepost.wire.messages.create_partitions import (
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: CreatePartitionsRequest = call.request
-    names = [topic.name for topic in request.topics]
+    named = Counter(topic.name for topic in request.topics)
     once = {topic.name: topic for topic in request.topics}
-    results = [_create(core, call, topic, is_twice=names.count(name) > 1) for name, topic in once.items()]
+    results = [_create(core, call, topic, is_twice=named[name] > 1) for name, topic in once.items()]
     return core.reply(CreatePartitionsResponse(results=results))
 
 

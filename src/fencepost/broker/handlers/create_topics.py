@@ -4,6 +4,8 @@ A replication factor above one is accepted and one copy is kept. Manual assignme
 `validate_only` decides, describes and creates nothing.
 """
 
+from collections import Counter
+
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import CatalogueRecord, Topic, topic_of
 from fencepost.broker.core import BrokerCore
@@ -20,9 +22,9 @@ from fencepost.wire.messages.create_topics import (
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
     request: CreateTopicsRequest = call.request
-    names = [topic.name for topic in request.topics]
+    named = Counter(topic.name for topic in request.topics)
     once = {topic.name: topic for topic in request.topics}
-    results = [_create(core, call, topic, is_twice=names.count(name) > 1) for name, topic in once.items()]
+    results = [_create(core, call, topic, is_twice=named[name] > 1) for name, topic in once.items()]
     return core.reply(CreateTopicsResponse(topics=results))
 
 
