@@ -352,6 +352,10 @@ class Journal:
                 seal_segment(segment)
                 self._try_write_index(segment)
             self._disk.sync_folder()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Give the folder up as it is, like a crash; neither a commit nor a cleaning may be running."""
         for segment in self._open_segments:
             segment.file.close()
         for sealed in self._directory.segments:

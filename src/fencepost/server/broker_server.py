@@ -65,8 +65,17 @@ class BrokerServer:
         await self._stopped.wait()
 
     async def stop(self) -> None:
-        """Stop listening and reading, sync what is appended, answer what that releases, close."""
+        """Stop listening and reading, sync what is appended, answer what that releases, close. Twice is once."""
+        if self._is_stopping:
+            await self._stopped.wait()
+            return
         self._is_stopping = True
+        try:
+            await self._stop()
+        finally:
+            self._stopped.set()
+
+    async def _stop(self) -> None:
         for connection in self.connections.values():
             connection.adjust_reading()
         if self._listener is not None:
@@ -82,11 +91,11 @@ class BrokerServer:
         for connection in list(self.connections.values()):
             connection.close("the broker stops")
         self._writer.shutdown(wait=True)
-        if self.failure is None:
-            self.core.close()
+        self._run(self.core.close)
+        if self.failure is not None:
+            self.core.journal.abandon()
         for connection in list(self.connections.values()):
             connection.cut_off()
-        self._stopped.set()
 
     def _fail(self, problem: BaseException) -> None:
         """Going on could break a promise: stop at once, without touching the journal again."""

@@ -116,7 +116,11 @@ class EmbeddedBroker:
     async def _serve(self, folder: Path) -> None:
         self._stop = asyncio.Event()
         server = self._server = BrokerServer(open_core(folder, self._settings))
-        _, self.port = await server.start(self.host, self._port)
+        try:
+            _, self.port = await server.start(self.host, self._port)
+        except OSError:
+            await server.stop()
+            raise
         self._ready.set()
         stopping = asyncio.ensure_future(self._stop.wait())
         failing = asyncio.ensure_future(server.wait_stopped())

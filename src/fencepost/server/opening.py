@@ -2,6 +2,7 @@
 
 import secrets
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 from fencepost.broker.call import Now
@@ -22,5 +23,8 @@ def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:
     journal = Journal.open(FileDisk(folder), config, salt=lambda: secrets.randbits(64))
     core = BrokerCore(journal, settings, random_bytes=secrets.token_bytes)
     core.log_dir = str(folder)
-    core.recover(read_clocks())
+    with ExitStack() as on_failure:
+        on_failure.callback(journal.abandon)
+        core.recover(read_clocks())
+        on_failure.pop_all()
     return core
