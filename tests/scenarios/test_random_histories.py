@@ -9,9 +9,14 @@ from random import Random
 
 import pytest
 
-from fencepost.errors import ErrorCode
+from fencepost.broker import producing
+from fencepost.errors import ErrorCode, InvariantBroken
+from fencepost.partition import append
+from fencepost.partition.aborted_index import AbortedIndex
+from fencepost.partition.producer_state import ProducerState
+from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import TopicPartition
+from fencepost.types import NO_OFFSET, TopicPartition
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import PARTITIONS, TOPIC, Producer, Shop
 
@@ -20,7 +25,7 @@ STEPS = 60
 
 
 class Chaos:
-    """Draws step after step. Identities are drawn from all that were ever handed out, the newest most often."""
+    """Draws step after step. Identities are drawn from all that were ever handed out, the current one most often."""
 
     def __init__(self, shop: Shop, seed: int) -> None:
         self.shop = shop
@@ -53,8 +58,12 @@ class Chaos:
 
     def producer(self) -> Producer:
         name = self.random.choice(IDS)
+        draw = self.random.random()
         known = self.identities[name]
-        identity = known[-1] if self.random.random() < 0.8 else self.random.choice(known)
+        identity = known[-1] if draw < 0.2 else self.random.choice(known)
+        if draw > 0.4:
+            described = self.shop.described(name)
+            identity = ProducerIdentity(described.producer_id, described.producer_epoch)
         return Producer(self.shop, name, identity, flow=self.random.choice((1, 2)))
 
     def write(self, *, is_answered: bool = True) -> None:
@@ -124,3 +133,47 @@ def test_no_order_of_requests_and_faults_breaks_an_invariant(open_shop: OpenShop
         come_back()
         assert [(shop.committed(each), shop.written(each)) for each in range(PARTITIONS)] == readable
         assert shop.offset() == offset
+
+
+def forget_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers are not told which transactions were aborted."""
+    monkeypatch.setattr(AbortedIndex, "append", lambda *_args, **_kwargs: None)
+
+
+def forget_fences(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A marker leaves no epoch behind, and the coordinator lets every epoch in."""
+
+    def end_transaction(producer: ProducerState, **_kwargs: int) -> None:
+        producer.current_txn_first_offset = NO_OFFSET
+
+    monkeypatch.setattr(ProducerState, "end_transaction", end_transaction)
+    monkeypatch.setattr(
+        CoordinatorState, "owned_by", lambda state, transactional_id, _presented: state.known(transactional_id)
+    )
+
+
+def forget_duplicates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever comes is the next batch."""
+    monkeypatch.setattr(ProducerState, "find_duplicate", lambda _producer, _header: None)
+    monkeypatch.setattr(append, "_sequence_refusal", lambda *_args: None)
+
+
+def join_after_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The coordinator is not asked before the first batch of a transaction."""
+    monkeypatch.setattr(producing, "join_transaction", lambda *_args, **_kwargs: None)
+    monkeypatch.setattr(append, "_is_current_guard", lambda *_args: True)
+
+
+@pytest.mark.parametrize("plant", [forget_aborts, forget_fences, forget_duplicates, join_after_the_batch])
+def test_a_planted_bug_is_caught_within_a_hundred_seeds(
+    plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    for seed in range(100):
+        shop = Shop(log_segment_bytes="16384")
+        try:
+            Chaos(shop, seed).run()
+            shop.check()
+        except (AssertionError, InvariantBroken):
+            return
+    pytest.fail("nobody noticed")
