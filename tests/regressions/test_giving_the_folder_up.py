@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.broker.core import BrokerCore
 from fencepost.errors import CorruptLog
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import Journal
-from fencepost.server import opening
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.server.file_disk import RealFile
 from tests.server.raw_client import RawClient
@@ -31,7 +31,7 @@ def test_after_a_recovery_that_failed(tmp_path: Path, monkeypatch: pytest.Monkey
         raise CorruptLog("planted")
 
     with monkeypatch.context() as planted:
-        planted.setattr(opening.BrokerCore, "recover", unreadable)
+        planted.setattr(BrokerCore, "recover", unreadable)
         broker = EmbeddedBroker(data=tmp_path)
         with pytest.raises(CorruptLog):
             broker.start()

@@ -11,7 +11,7 @@ from fencepost.wire.messages.create_topics import CreatableTopic, CreateTopicsRe
 from tests.unit.broker.builders import Broker
 
 FEW, MANY = 500, 10_000
-TIMES_MAX = 4 * MANY / FEW
+TIMES_MAX = 8 * MANY / FEW
 """Twenty times as many take twenty times as long, give or take; if each is compared with each, four hundred times."""
 
 
@@ -34,4 +34,4 @@ def test_many_refused_topics_take_no_more_than_their_share(request_of: Callable[
         return time.perf_counter() - began
 
     few_s = min(seconds(FEW) for _ in range(5))
-    assert min(seconds(MANY) for _ in range(2)) < few_s * TIMES_MAX
+    assert min(seconds(MANY) for _ in range(3)) < few_s * TIMES_MAX
