@@ -5,6 +5,7 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.journal.disk import SyncFailed
 from fencepost.lab.simulated_disk import CrashModel, SimulatedFile
+from fencepost.lab.survival import EXTREMES
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import END_VERSION, TOPIC, Producer, Shop, produced
@@ -101,7 +102,7 @@ def test_an_end_whose_sync_fails_is_not_answered_and_stops_the_broker(
     flow: int, committed: bool, model: CrashModel
 ) -> None:
     """Scenario 48. After the restart the transaction is open or decided, whatever the disk kept; never both."""
-    for seed in range(12):
+    for seed in range(len(EXTREMES)):
         shop = Shop()
         producer = opened(shop, flow)
         sent = shop.broker.send(EndTxnRequest("shop", *producer.identity, committed), END_VERSION[flow])

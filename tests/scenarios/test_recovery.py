@@ -178,7 +178,7 @@ def test_a_power_cut_at_any_disk_operation_of_an_end_leaves_all_of_it_or_nothing
             producer.end(committed=committed)
         except SimulatedCrash:
             is_told = False
-        for seed in range(2 * len(EXTREMES)):
+        for seed in range(3 * len(EXTREMES) // 2):
             found = Shop(disk=disk.after_crash(model, seed))
             found.commits_told, found.identities_told = cut.commits_told, cut.identities_told
             outcomes.add(check_all_or_nothing(found, committed=committed, is_told=is_told))
