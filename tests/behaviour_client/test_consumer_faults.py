@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer
-from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.consumer_exceptions import CommitFailed, CorruptRecord
 from fencepost.client.exceptions import (
     GroupAuthorization,
     IllegalState,
@@ -61,6 +61,8 @@ SESSION = [
     ErrorCode.INVALID_FETCH_SESSION_EPOCH,
     ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
 ]
+FLIPPED_BIT = -99
+"""Not a code: the last byte of what a fetch brings is changed on the way."""
 PASSING = [
     *(("Fetch", code) for code in NOT_LEADER),
     *(("FetchSession", code) for code in SESSION),
@@ -81,7 +83,11 @@ def faults(proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> FaultProxy:
 def set_error(response: Any, code: int, original: Any = fault_proxy.set_error) -> None:
     """The code in the rows of what consumers ask for."""
     name = type(response).__name__.removesuffix("Response")
-    if name == "Fetch" and code not in SESSION:
+    if code == FLIPPED_BIT:
+        for topic in response.responses:
+            for row in topic.partitions:
+                row.records = [flip_last_bit(row.records[0])] if row.records and len(row.records[0]) else row.records
+    elif name == "Fetch" and code not in SESSION:
         for topic in response.responses:
             for row in topic.partitions:
                 row.error_code, row.records = code, None
@@ -93,6 +99,10 @@ def set_error(response: Any, code: int, original: Any = fault_proxy.set_error) -
         response.groups[0].error_code = code
     else:
         original(response, code)
+
+
+def flip_last_bit(records: Any) -> bytes:
+    return bytes(records[:-1]) + bytes([records[-1] ^ 1])
 
 
 def plan(proxy: FaultProxy, api_name: str, fault: Fault) -> None:
@@ -202,6 +212,36 @@ def test_what_is_not_allowed_is_raised_by_poll(
         pytest.raises(exception),
     ):
         wait_for("the refusal", lambda: consumer.poll(0.1) is None, pause_s=0)
+
+
+@pytest.mark.parametrize("is_arrow", [False, True], ids=["records", "arrow"])
+def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
+    faults: FaultProxy, topic: str, is_arrow: bool
+) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    faults.plan("Fetch", deny(FLIPPED_BIT))
+    with Consumer(faults.bootstrap_servers, **QUICK | {"max_partition_fetch_bytes": 1_000_000}) as consumer:
+        consumer.assign([(topic, 0)])
+        seen: list[int] = []
+
+        def probe() -> bool:
+            if is_arrow:
+                seen.extend(consumer.poll_arrow(0.1)["offset"].to_pylist())
+            else:
+                seen.extend(record.offset for record in consumer.poll(0.1))
+            return False
+
+        with pytest.raises(CorruptRecord) as found:
+            wait_for("the damage", probe, pause_s=0)
+        assert found.value.topic_partition == (topic, 0)
+        assert found.value.offset is not None
+        assert 0 < found.value.offset < 100
+        assert seen == list(range(found.value.offset))
+        with pytest.raises(CorruptRecord, match="checksum"):
+            probe()
+        consumer.seek((topic, 0), found.value.offset)
+        wait_for("the rest", lambda: probe() or len(seen) == 100, pause_s=0)
+        assert seen == list(range(100))
 
 
 def test_a_broker_that_is_away_is_waited_for(faults: FaultProxy, topic: str) -> None:

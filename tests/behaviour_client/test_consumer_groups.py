@@ -174,6 +174,53 @@ def test_callbacks_tell_what_comes_and_goes(
     assert replay(told) == []
 
 
+def test_callbacks_may_ask_the_consumer_commit_and_seek(group_servers: str, topic: str, settings: Settings) -> None:
+    produce(group_servers, topic, 0, 60)
+    with Consumer(group_servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
+        positions: list[int] = []
+
+        def on_assigned(partitions: list[TopicPartition]) -> None:
+            for where in partitions:
+                positions.append(member.position(where))
+                member.seek(where, 7)
+
+        member.subscribe([topic], on_assigned=on_assigned, on_revoked=lambda _: member.commit_sync())
+        assert {record.offset for record in read(member, 18)} == {7, 8, 9}
+        assert positions == [0] * PARTITIONS
+    with Consumer(group_servers, group_id=topic) as after:
+        committed = after.committed([(topic, index) for index in range(PARTITIONS)])
+        assert {offset and offset.offset for offset in committed.values()} == {10}
+
+
+def test_what_a_callback_raises_comes_out_of_poll_and_the_partitions_are_there(
+    group_servers: str, topic: str, settings: Settings
+) -> None:
+    def refuse(_: list[TopicPartition]) -> None:
+        raise ZeroDivisionError
+
+    with Consumer(group_servers, group_id=topic, **settings) as member:
+        member.subscribe([topic], on_assigned=refuse)
+        with pytest.raises(ZeroDivisionError):
+            poll_until(member, lambda: False)
+        assert len(member.assignment()) == PARTITIONS
+        assert member.poll(0.1) == []
+
+
+def test_subscribing_to_other_topics_changes_what_is_assigned(
+    group_servers: str, topic: str, settings: Settings
+) -> None:
+    other = f"{topic}-other"
+    create_topic(group_servers, other, partitions=2)
+    with Consumer(group_servers, [topic], group_id=topic, **settings) as member:
+        poll_until(member, lambda: len(member.assignment()) == PARTITIONS)
+        member.subscribe([topic, other])
+        poll_until(member, lambda: len(member.assignment()) == PARTITIONS + 2)
+        member.subscribe([other])
+        poll_until(member, lambda: member.assignment() == [(other, 0), (other, 1)])
+        member.unsubscribe()
+        assert member.assignment() == []
+
+
 def test_a_member_whose_program_is_silent_leaves_and_comes_back_with_its_partitions_lost(
     group_servers: str, topic: str, settings: Settings
 ) -> None:
