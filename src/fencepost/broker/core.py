@@ -136,8 +136,7 @@ class BrokerCore:
         return self.state.logs.get(TopicPartition(topic, partition))
 
     def append_to_catalogue(self, *records: CatalogueRecord, now_ms: int) -> None:
-        values = [Record(timestamp_ms=now_ms, value=encode_record(record)) for record in records]
-        self.writer.append_records(self.state.catalogue_log, values)
+        self.writer.append_records(self.state.catalogue_log, to_values(*records, now_ms=now_ms))
 
     def decide_topic(
         self,
@@ -171,3 +170,7 @@ class BrokerCore:
 
     def new_member_id(self, prefix: str) -> str:
         return f"{prefix}-{UUID(bytes=self.random_bytes(16), version=4)}"
+
+
+def to_values(*records: CatalogueRecord, now_ms: int) -> list[Record]:
+    return [Record(timestamp_ms=now_ms, value=encode_record(record)) for record in records]

@@ -38,6 +38,10 @@ class LogWriter:
         """Make sure that all of these fit, or raise `DiskFull`."""
         self.journal.reserve([len(append.batch) for append in appends])
 
+    def reserve_records(self, batches: Iterable[Sequence[Record]]) -> None:
+        """The same for records that `append_records` will take, one batch after the other."""
+        self.journal.reserve([len(build_batch(records)) for records in batches])
+
     def append(self, append: PendingAppend, *, is_followed: bool = True) -> None:
         """`is_followed` is False when the caller folds the records in itself, because it knows more than their
         bytes."""

@@ -12,6 +12,7 @@ from fencepost.broker.catalogue import OFFSETS_TOPIC, TRANSACTION_TOPIC
 from fencepost.broker.checkpoint import load_checkpoint
 from fencepost.errors import InvariantBroken, Refusal
 from fencepost.groups.apply import resume_members
+from fencepost.groups.deletion import decide_partitions_deleted
 from fencepost.partition.apply import apply_synced
 from fencepost.transactions.recovery import decide_recovery
 
@@ -25,6 +26,7 @@ def recover(core: "BrokerCore", now: Now) -> None:
     replay(core)
     _begin_epoch(core, now)
     _create_internal_topics(core, now)
+    _forget_offsets_of_deleted_topics(core, now)
     core.transactions.start()
     for decision in decide_recovery(core.state.transactions, settings=core.transactions.settings, now_ms=now.wall_ms):
         core.transactions.run(decision, now_ms=now.wall_ms)
@@ -49,6 +51,15 @@ def _begin_epoch(core: "BrokerCore", now: Now) -> None:
         cluster_id = base64.urlsafe_b64encode(core.random_bytes(CLUSTER_ID_BYTES)).decode().rstrip("=")
     started = {"kind": "broker-started", "epoch": catalogue.broker_epoch + 1, "cluster_id": cluster_id}
     core.append_to_catalogue(started, now_ms=now.wall_ms)
+
+
+def _forget_offsets_of_deleted_topics(core: "BrokerCore", now: Now) -> None:
+    """A crash may have kept the deletion of a topic, and not all of the tombstones that followed it."""
+    offsets = core.state.groups.offsets
+    kept = {partition for _, partition, _ in offsets.all_committed()}
+    kept |= {partition for _, _, partition, _ in offsets.all_pending()}
+    for decision in decide_partitions_deleted(core.state.groups, kept - core.state.logs.keys()):
+        core.groups.run(decision, now=now)
 
 
 def _create_internal_topics(core: "BrokerCore", now: Now) -> None:

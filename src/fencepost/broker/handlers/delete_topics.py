@@ -6,8 +6,9 @@ from uuid import UUID
 
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import decide_delete_topic
-from fencepost.broker.core import BrokerCore
+from fencepost.broker.core import BrokerCore, to_values
 from fencepost.broker.fetching import retry_fetches
+from fencepost.broker.group_coordinator import to_records
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.groups.deletion import decide_partitions_deleted
 from fencepost.types import TopicPartition
@@ -47,10 +48,15 @@ def _delete(core: BrokerCore, call: Call, wanted: DeleteTopicState, *, is_twice:
         return result
     topic = core.state.catalogue.topics[record["name"]]
     partitions = [TopicPartition(topic.name, index) for index in range(len(topic.partition_refs))]
+    decisions = decide_partitions_deleted(core.state.groups, partitions)
+    now_ms = call.now.wall_ms
+    core.writer.reserve_records(
+        [to_values(record, now_ms=now_ms), *(to_records(decision, call.now) for decision in decisions)]
+    )
     waiting = core.parked_fetches.waiting_for(core.state.logs[partition] for partition in partitions)
-    core.append_to_catalogue(record, now_ms=call.now.wall_ms)
+    core.append_to_catalogue(record, now_ms=now_ms)
     retry_fetches(core, waiting, is_last_try=False)
-    for decision in decide_partitions_deleted(core.state.groups, partitions):
+    for decision in decisions:
         core.groups.run(decision, now=call.now)
     result.topic_id = topic.topic_id
     return result
