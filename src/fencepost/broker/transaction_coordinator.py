@@ -90,16 +90,20 @@ class TransactionCoordinator:
         log = self._core.state.logs.get(marker.topic_partition)
         if log is None:
             return None
+        # A higher one was an administrator's (WriteTxnMarkers): there is no newer coordinator than this.
+        producer = log.state.producers.get(marker.producer_id)
+        seen_epoch = marker.coordinator_epoch if producer is None else producer.coordinator_epoch
+        coordinator_epoch = max(marker.coordinator_epoch, seen_epoch)
         decision = decide_marker(
             log.state,
             producer_id=marker.producer_id,
             producer_epoch=marker.producer_epoch,
-            coordinator_epoch=marker.coordinator_epoch,
+            coordinator_epoch=coordinator_epoch,
             transaction_version=marker.transaction_version,
         )
         if isinstance(decision, Refusal):
             logger.error("%s refuses %s: %s", marker.topic_partition, marker, decision.message)
             return None
         identity = marker.producer_id, marker.producer_epoch
-        control = ControlMarker(*identity, marker.is_commit, marker.coordinator_epoch, now_ms)
+        control = ControlMarker(*identity, marker.is_commit, coordinator_epoch, now_ms)
         return PendingAppend(log, build_marker(**control._asdict()), control)
