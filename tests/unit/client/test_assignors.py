@@ -146,9 +146,7 @@ def test_two_rounds_of_cooperation_settle_everything(members: list[Member], coun
         assigned = assign_cooperative_sticky(members, counts)
         for member_id, found in assigned.items():
             assert all(owners.get(where, member_id) == member_id for where in found)
-        members = [
-            it._replace(owned=tuple(assigned[it.member_id]), generation_id=generation + 10) for it in members
-        ]
+        members = [it._replace(owned=tuple(assigned[it.member_id]), generation_id=generation + 10) for it in members]
     assert sorted(w for it in members for w in it.owned) == sorted(
         where for found in assign_sticky(members, counts, believed_owners(members, counts)).values() for where in found
     )

@@ -100,7 +100,7 @@ steps = st.lists(st.tuples(st.integers(0, 4), st.sampled_from(["data", "plain", 
 @settings(max_examples=300, deadline=None)
 @given(steps=steps, start=st.integers(0, 60))
 def test_any_interleaving_is_filtered_as_its_transactions_ended(steps: list[tuple[int, str]], start: int) -> None:
-    """A log is written step by step; a fetch from anywhere in it shows what was committed or plain, and nothing else."""
+    """A log is written step by step; a fetch from anywhere shows what was committed or plain, and nothing else."""
     log: list[bytes] = []
     open_since: dict[int, list[int]] = {}
     expected: set[int] = set()

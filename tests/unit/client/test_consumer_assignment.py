@@ -1,0 +1,115 @@
+"""Positions and what lies between them: pure, no broker."""
+
+import pytest
+
+from fencepost.client.consumer_assignment import Assignment, PartitionState, Start
+from fencepost.client.consumer_exceptions import OffsetOutOfRange
+from fencepost.client.exceptions import IllegalState
+from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.records.builder import build_batch
+from fencepost.records.control import build_marker
+from fencepost.records.header import stamp_in_place
+from fencepost.records.record import Record
+from fencepost.types import TopicPartition
+
+A, B, C = (TopicPartition("t", index) for index in range(3))
+
+
+def chunk(fetch_offset: int, *batches: bytes) -> FetchChunk:
+    return FetchChunk(A, b"".join(batches), fetch_offset=fetch_offset)
+
+
+def batch(offset: int, count: int, last_offset_delta: int | None = None) -> bytes:
+    records = [Record(offset=offset + index, value=b"v") for index in range(count)]
+    return build_batch(records, base_offset=offset, last_offset_delta=last_offset_delta)
+
+
+def marker(offset: int) -> bytes:
+    built = bytearray(
+        build_marker(producer_id=1, producer_epoch=0, is_commit=True, coordinator_epoch=0, timestamp_ms=0)
+    )
+    stamp_in_place(built, base_offset=offset, leader_epoch=0)
+    return bytes(built)
+
+
+def at(offset: int) -> PartitionState:
+    state = PartitionState(A)
+    state.move_to(offset)
+    return state
+
+
+def test_the_fetch_offset_runs_ahead_of_the_position() -> None:
+    state = at(10)
+    state.keep(chunk(10, batch(10, 3)))
+    assert (state.position, state.fetch_offset) == (10, 13)
+    assert state.decode(check_crcs=True)
+    assert [record.offset for record in state.decoded] == [10, 11, 12]
+    assert state.position == 10
+
+
+def test_the_position_moves_past_markers_only_when_all_before_them_is_handed_out() -> None:
+    state = at(10)
+    state.keep(chunk(10, batch(10, 1), marker(11)))
+    state.decode(check_crcs=True)
+    assert state.position == 10
+    state.decoded.clear()
+    state.position = 11
+    assert not state.decode(check_crcs=True)
+    assert state.position == 12
+
+
+def test_the_position_moves_past_offsets_that_compaction_emptied() -> None:
+    state = at(10)
+    state.keep(chunk(10, batch(10, 1, last_offset_delta=9)))
+    state.decode(check_crcs=True)
+    state.decoded.clear()
+    state.position = 11
+    state.decode(check_crcs=True)
+    assert state.position == state.fetch_offset == 20
+
+
+def test_a_seek_drops_what_was_fetched_and_what_was_wrong() -> None:
+    state = at(10)
+    state.keep(chunk(10, batch(10, 3)))
+    state.decode(check_crcs=True)
+    state.fail(OffsetOutOfRange(A, 13, "too far"))
+    state.was_consumed = True
+    state.move_to(5)
+    assert (state.position, state.fetch_offset, state.has_something, state.problem) == (5, 5, False, None)
+    assert not state.was_consumed
+
+
+def test_where_reading_began_is_remembered_through_seeks() -> None:
+    state = at(10)
+    state.move_to(20)
+    state.start_from(Start.COMMITTED)
+    assert (state.position, state.first_position) == (None, 10)
+
+
+def test_partitions_that_stay_keep_their_place_and_those_that_go_keep_nothing() -> None:
+    assignment = Assignment()
+    assignment.become([A, B])
+    kept, gone = assignment[A], assignment[B]
+    kept.move_to(7)
+    gone.move_to(3)
+    gone.keep(chunk(3, batch(3, 2)))
+    assignment.become([A, C])
+    assert assignment[A] is kept
+    assert kept.position == 7
+    assert not gone.has_something
+    assert assignment[C].position is None
+    assert [state.topic_partition for state in assignment.unresolved()] == [C]
+
+
+def test_who_had_a_turn_goes_to_the_end_of_the_line() -> None:
+    assignment = Assignment()
+    assignment.become([A, B, C])
+    assignment.rotate(A)
+    assert assignment.partitions == [B, C, A]
+    assignment.rotate(TopicPartition("other", 0))
+    assert assignment.partitions == [B, C, A]
+
+
+def test_a_partition_that_is_not_assigned_is_named() -> None:
+    with pytest.raises(IllegalState, match="t-1 is not assigned"):
+        Assignment()[B]
