@@ -8,9 +8,7 @@ or another packing of the records, would make it larger, it stays as it is, and 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
@@ -19,7 +17,15 @@ from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.types import Buffer
 
-Offsets = NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Offsets = NDArray[np.int64]
+else:
+    from fencepost.journal.numpy_later import np
+
+    Offsets = object
 
 
 def offsets_below(offsets: Iterable[int], end_offset: int) -> Offsets:

@@ -1,4 +1,4 @@
-"""The index file of a sealed segment: a head, one summary per partition, and the columns of `rows.ROW_COLUMNS`.
+"""The index file of a sealed segment: a head, one summary per partition, and the columns of `rows.row_columns`.
 
 Start-up reads head and summaries only; the columns are memory-mapped when a reader first asks, and checked then.
 An index is a copy of what the segment says: it carries the segment's salt, and one that is lost, stale or damaged is
@@ -7,33 +7,44 @@ rebuilt from the segment. It is written after the seal is synced, so a good inde
 
 import struct
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from crc32c import crc32c
 
 from fencepost.journal.disk import Disk, DiskFile
-from fencepost.journal.rows import ROW_BYTES, ROW_COLUMNS, OpenRows, Row
+from fencepost.journal.rows import ROW_BYTES, OpenRows, Row, row_columns
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, index_name
 from fencepost.types import NO_TIMESTAMP
 
-INDEX_VERSION = 1
-Column = np.ndarray[Any, np.dtype[Any]]
+if TYPE_CHECKING:
+    import numpy as np
 
-SUMMARY = np.dtype(
-    [
-        ("partition_ref", "<u4"),
-        ("row_count", "<u4"),
-        ("size_bytes", "<i8"),
-        ("first_offset", "<i8"),
-        ("last_offset", "<i8"),
-        ("max_timestamp", "<i8"),
-    ]
-)
+    Column = np.ndarray[Any, np.dtype[Any]]
+else:
+    from fencepost.journal.numpy_later import np
+
+    Column = Any
+
+INDEX_VERSION = 1
 _MAGIC = b"FENCEIDX"
 _HEAD = struct.Struct("<8sHxxIQQQQQI")
 _CHECKSUM = struct.Struct("<I")
 _HEAD_BYTES = _HEAD.size + _CHECKSUM.size
+
+
+@cache
+def summary_columns() -> "np.dtype[Any]":
+    return np.dtype(
+        [
+            ("partition_ref", "<u4"),
+            ("row_count", "<u4"),
+            ("size_bytes", "<i8"),
+            ("first_offset", "<i8"),
+            ("last_offset", "<i8"),
+            ("max_timestamp", "<i8"),
+        ]
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +95,9 @@ class IndexRows:
 def encode_index(rows: OpenRows, *, salt: int, first_position: int, last_position: int, end_place: int) -> list[bytes]:
     refs = rows.partition_refs()
     packed = b"".join(rows.packed(ref) for ref in refs)
-    table = np.frombuffer(packed, dtype=ROW_COLUMNS) if packed else np.empty(0, dtype=ROW_COLUMNS)
-    columns = b"".join(table[name].tobytes() for name in ROW_COLUMNS.names or ())
-    summaries = np.zeros(len(refs), dtype=SUMMARY)
+    table = np.frombuffer(packed, dtype=row_columns()) if packed else np.empty(0, dtype=row_columns())
+    columns = b"".join(table[name].tobytes() for name in row_columns().names or ())
+    summaries = np.zeros(len(refs), dtype=summary_columns())
     start = 0
     for number, ref in enumerate(refs):
         part = table[start : start + rows.count(ref)]
@@ -141,26 +152,30 @@ def read_index_head(file: DiskFile) -> IndexHead | None:
     if len(data) < _HEAD_BYTES:
         return None
     magic, version, partition_count, salt, first, last, end_place, row_count, columns_checksum = _HEAD.unpack_from(data)
-    size_bytes = _HEAD_BYTES + partition_count * SUMMARY.itemsize + row_count * ROW_BYTES
+    size_bytes = _HEAD_BYTES + partition_count * summary_columns().itemsize + row_count * ROW_BYTES
     if magic != _MAGIC or version != INDEX_VERSION or file.size_bytes() != size_bytes:
         return None
-    packed_summaries = file.pread(partition_count * SUMMARY.itemsize, _HEAD_BYTES)
+    packed_summaries = file.pread(partition_count * summary_columns().itemsize, _HEAD_BYTES)
     if crc32c(packed_summaries, crc32c(data[: _HEAD.size])) != _CHECKSUM.unpack_from(data, _HEAD.size)[0]:
         return None
-    summaries = np.frombuffer(packed_summaries, dtype=SUMMARY) if partition_count else np.empty(0, dtype=SUMMARY)
+    summaries = (
+        np.frombuffer(packed_summaries, dtype=summary_columns())
+        if partition_count
+        else np.empty(0, dtype=summary_columns())
+    )
     return IndexHead(salt, first, last, end_place, row_count, columns_checksum, summaries)
 
 
 def map_rows(file: DiskFile, head: IndexHead) -> IndexRows | None:
     """None if the columns fail their checksum."""
-    place = _HEAD_BYTES + len(head.summaries) * SUMMARY.itemsize
+    place = _HEAD_BYTES + len(head.summaries) * summary_columns().itemsize
     view = file.map()[place:]
     if crc32c(view) != head.columns_checksum:
         return None
     columns: dict[str, Column] = {}
     offset = 0
-    for name in ROW_COLUMNS.names or ():
-        dtype = ROW_COLUMNS[name]
+    for name in row_columns().names or ():
+        dtype = row_columns()[name]
         end = offset + head.row_count * dtype.itemsize
         columns[name] = np.frombuffer(view[offset:end], dtype=dtype) if head.row_count else np.empty(0, dtype=dtype)
         offset = end

@@ -1,14 +1,18 @@
 """Questions about one partition that the indexes answer without touching a batch."""
 
 from collections.abc import Iterator
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fencepost.journal.directory import Directory
 from fencepost.journal.index_file import Column
 from fencepost.journal.open_segment import OpenSegment
-from fencepost.journal.rows import ROW_COLUMNS, Row
+from fencepost.journal.rows import Row, row_columns
 from fencepost.journal.sealed_segment import SealedSegment
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    from fencepost.journal.numpy_later import np
 
 
 class Lookup:
@@ -79,8 +83,8 @@ def _sealed_table(segment: SealedSegment, partition_ref: int) -> Table:
 
 def _open_table(segment: OpenSegment, partition_ref: int) -> Table:
     # A copy: the rows could not grow while a view of them lives.
-    rows = np.frombuffer(bytes(segment.rows.packed(partition_ref)), dtype=ROW_COLUMNS)
-    return {name: rows[name] for name in ROW_COLUMNS.names or ()}
+    rows = np.frombuffer(bytes(segment.rows.packed(partition_ref)), dtype=row_columns())
+    return {name: rows[name] for name in row_columns().names or ()}
 
 
 def _last_offsets(table: Table) -> Column:

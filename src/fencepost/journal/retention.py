@@ -7,11 +7,15 @@ A batch without a timestamp has no age: it goes when one behind it does.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from fencepost.journal.lookup import Table
 from fencepost.types import Buffer
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    from fencepost.journal.numpy_later import np
 
 NO_LIMIT = -1
 

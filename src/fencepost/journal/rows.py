@@ -5,24 +5,33 @@ them into columns (`index_file.py`). A checkpoint has a row too, with its positi
 """
 
 import struct
-from typing import NamedTuple
-
-import numpy as np
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from fencepost.types import NO_TIMESTAMP
 
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    from fencepost.journal.numpy_later import np
+
 ROW = struct.Struct("<qqIII")
 ROW_BYTES = ROW.size
-ROW_COLUMNS = np.dtype(
-    [
-        ("base_offset", "<i8"),
-        ("max_timestamp", "<i8"),
-        ("last_offset_delta", "<u4"),
-        ("place", "<u4"),
-        ("size_bytes", "<u4"),
-    ]
-)
 _BASE_OFFSET = struct.Struct("<q")
+
+
+@cache
+def row_columns() -> "np.dtype[Any]":
+    """The columns of rows that lie one after the other, as numpy sees them."""
+    return np.dtype(
+        [
+            ("base_offset", "<i8"),
+            ("max_timestamp", "<i8"),
+            ("last_offset_delta", "<u4"),
+            ("place", "<u4"),
+            ("size_bytes", "<u4"),
+        ]
+    )
 
 
 class Row(NamedTuple):
