@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from struct import Struct
 
 from fencepost.client.consumer_exceptions import CorruptRecord
+from fencepost.client.fetch_decode import decode_records
 from fencepost.client.fetch_filter import FetchFilter
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, LENGTH_END, check_crc, read_header
-from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.types import Buffer, TopicPartition
 
@@ -59,7 +59,7 @@ class FetchChunk:
         try:
             if check_crcs and not check_crc(batch):
                 raise InvalidRecordBatch("the batch fails its checksum")
-            records = [] if self._filter(header, batch) else read_records(batch)
+            records = [] if self._filter(header, batch) else decode_records(batch, header)
         except InvalidRecordBatch as problem:
             raise self.corrupt(problem, header.base_offset) from problem
         self._at = end
