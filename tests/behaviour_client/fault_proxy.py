@@ -80,6 +80,10 @@ class FaultProxy:
         """What happens to the next requests of this API, one fault each; None lets one pass."""
         self._plans.setdefault(api_name, deque()).extend(faults)
 
+    def forget_plans(self) -> None:
+        with self._lock:
+            self._plans.clear()
+
     def next_fault(self, api_name: str) -> Fault | None:
         with self._lock:
             self.seen.append(api_name)
@@ -212,15 +216,21 @@ def answer_each(request: Any, response: Any) -> None:
     if name == "Produce":
         for topic in request.topic_data:
             rows = [PartitionProduceResponse(index=row.index, base_offset=-1) for row in topic.partition_data]
-            response.responses.append(TopicProduceResponse(topic.topic_id, topic.name, rows))
+            response.responses.append(
+                TopicProduceResponse(name=topic.name, topic_id=topic.topic_id, partition_responses=rows)
+            )
     elif name == "AddPartitionsToTxn":
         for topic in request.v3_and_below_topics:
-            results = [AddPartitionsToTxnPartitionResult(index) for index in topic.partitions]
-            response.results_by_topic_v3_and_below.append(AddPartitionsToTxnTopicResult(topic.name, results))
+            results = [AddPartitionsToTxnPartitionResult(partition_index=index) for index in topic.partitions]
+            response.results_by_topic_v3_and_below.append(
+                AddPartitionsToTxnTopicResult(name=topic.name, results_by_partition=results)
+            )
     elif name == "TxnOffsetCommit":
         for topic in request.topics:
-            committed = [TxnOffsetCommitResponsePartition(row.partition_index) for row in topic.partitions]
-            response.topics.append(TxnOffsetCommitResponseTopic(topic.name, committed))
+            committed = [
+                TxnOffsetCommitResponsePartition(partition_index=row.partition_index) for row in topic.partitions
+            ]
+            response.topics.append(TxnOffsetCommitResponseTopic(name=topic.name, partitions=committed))
     elif name == "InitProducerId":
         response.producer_epoch = -1
 

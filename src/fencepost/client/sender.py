@@ -140,14 +140,22 @@ class Sender:
         return finished
 
     def _restart_queues(self) -> None:
-        if not self._numbering.can_restart:
-            return
+        """Number anew what may be: after a hole, and at a new identity."""
         for queue in self._accumulator.busy_queues():
-            if queue.can_restart:
+            self._adopt_identity(queue)
+            if self._numbering.can_restart and queue.can_restart:
                 identity = self._numbering.next_identity(queue.identity)
                 if identity is not None:
                     logger.info("%s goes on as %s", queue.topic_partition, identity)
                     queue.restart(identity)
+
+    def _adopt_identity(self, queue: PartitionQueue) -> None:
+        if not self._numbering.is_numbered or queue.unresolved:
+            return
+        queue.starts_carefully = self._numbering.starts_carefully
+        identity = self._numbering.identity_for(queue.identity)
+        if identity != queue.identity:
+            queue.start(identity)
 
     def _send_ready(self, ready: Sequence[PartitionQueue], now_s: float) -> bool:
         try:
@@ -210,11 +218,7 @@ class Sender:
             batch = queue.sendable(now_s)
             if batch is None or (batches and size_bytes + batch.size_bytes > self._settings.max_request_size):
                 continue
-            if self._numbering.is_numbered and not queue.unresolved:
-                identity = self._numbering.identity_for(queue.identity)
-                queue.starts_carefully = self._numbering.starts_carefully
-                if identity != queue.identity:
-                    queue.start(identity)
+            self._adopt_identity(queue)
             if queue.take(batch) and batch.is_finished:
                 self._stamp(batch)
             size_bytes += batch.size_bytes
