@@ -256,6 +256,18 @@ def test_a_broker_that_is_away_is_waited_for(faults: FaultProxy, topic: str) -> 
         wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
 
 
+def test_a_fetch_that_is_never_answered_is_given_up_and_sent_again(faults: FaultProxy, topic: str) -> None:
+    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    settings = QUICK | {"request_timeout_ms": 300}
+    with Consumer(faults.bootstrap_servers, **settings) as consumer:
+        consumer.assign([(topic, 0)])
+        assert consumer.position((topic, 0)) == 0
+        faults.plan("Fetch", delay(4.0))
+        started = time.monotonic()
+        wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
+        assert time.monotonic() - started < 3.0
+
+
 def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(faults: FaultProxy, topic: str) -> None:
     consumer = Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **CLASSIC)
     wait_for("an assignment", lambda: consumer.poll(0.1) or consumer.assignment())

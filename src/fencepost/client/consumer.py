@@ -68,7 +68,11 @@ class Consumer:
         self._iterated: PartitionState | None = None
         self._records_until_housekeeping = 0
         if topics is not None:
-            self.subscribe(topics) if group_id else self._assign_topics(topics)
+            try:
+                self.subscribe(topics) if group_id else self._assign_topics(topics)
+            except BaseException:
+                self.close()
+                raise
 
     # Which partitions
 

@@ -121,6 +121,8 @@ class ConsumerCore:
         self._fetcher.send()
         limit_s = self.settings.retry_backoff_ms / 1000 if self.assignment.unresolved() else deadline.remaining_s
         self._fetcher.receive(Deadline(deadline.at_most(limit_s)), wakeup=self._wakeup)
+        # Asked for before the last answer is decoded: the broker works while we do.
+        self._fetcher.send()
         with contextlib.suppress(BlockingIOError):
             os.read(self._wakeup, WAKEUP_BYTES)
 

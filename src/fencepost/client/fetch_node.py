@@ -7,6 +7,7 @@ from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import Disconnected
 from fencepost.client.fetch_session import FetchSession, Targets, has_topic_ids
 from fencepost.client.metadata import Node
+from fencepost.client.time_limits import Deadline
 from fencepost.errors import ErrorCode
 from fencepost.wire.api import FETCH
 from fencepost.wire.messages.fetch import FetchRequest, FetchResponse
@@ -27,6 +28,7 @@ class NodeFetcher:
         self._session = FetchSession()
         self._connection: Connection = cluster.connect(node)
         self.node = node
+        self._deadline = Deadline(None)
         self.is_waiting = False
         """Whether an answer is on its way."""
 
@@ -38,6 +40,10 @@ class NodeFetcher:
     @property
     def is_closed(self) -> bool:
         return self._connection.is_closed
+
+    @property
+    def is_overdue(self) -> bool:
+        return self.is_waiting and self._deadline.has_passed
 
     def fileno(self) -> int:
         return self._connection.fileno()
@@ -53,7 +59,8 @@ class NodeFetcher:
         at_most = None if has_topic_ids(targets) else LAST_VERSION_WITH_NAMES
         version = self._connection.versions.choose(FETCH, at_most=at_most)
         limit_s = (settings.request_timeout_ms + settings.fetch_max_wait_ms) / 1000
-        self._connection.send(self._session.prepare(targets, request), version=version, timeout_s=limit_s)
+        sent = self._connection.send(self._session.prepare(targets, request), version=version, timeout_s=limit_s)
+        self._deadline = sent.deadline
         self.is_waiting = True
 
     def receive(self) -> FetchResponse | None:

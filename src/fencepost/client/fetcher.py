@@ -53,26 +53,32 @@ class Fetcher:
         poller.register(wakeup, select.POLLIN)
         waiting = {}
         for node, fetcher in list(self._nodes.items()):
-            if fetcher.is_closed:
+            if fetcher.is_closed or fetcher.is_overdue:
                 self._lose(node)
             elif fetcher.is_waiting:
                 waiting[fetcher.fileno()] = node
                 poller.register(fetcher.fileno(), select.POLLIN)
-        for descriptor, _ in poller.poll(deadline.at_most(self._settings.fetch_max_wait_ms / 1000) * 1000):
-            if descriptor in waiting:
-                self._receive_from(waiting[descriptor])
+        limit = Deadline(deadline.at_most(self._settings.fetch_max_wait_ms / 1000))
+        has_something = False
+        while not has_something:
+            ready = poller.poll(limit.remaining_s * 1000)
+            for descriptor, _ in ready:
+                has_something |= descriptor not in waiting or self._receive_from(waiting[descriptor])
+            if limit.has_passed:
+                break
 
     def close(self) -> None:
         for node in list(self._nodes):
             self._drop(node)
 
-    def _receive_from(self, node: Node) -> None:
+    def _receive_from(self, node: Node) -> bool:
+        """Take what is there of an answer; whether it is whole, or none will come."""
         fetcher = self._nodes[node]
         try:
             response = fetcher.receive()
         except RetriableError:
             self._lose(node)
-            return
+            return True
         if response is not None:
             names = {target.topic_id: where.topic for where, target in fetcher.targets.items()}
             for topic in response.responses:
@@ -87,6 +93,7 @@ class Fetcher:
                         cluster=self._cluster,
                         settings=self._settings,
                     )
+        return not fetcher.is_waiting
 
     def _targets(self) -> dict[Node, Targets]:
         """What to ask whom for, brokers with nothing to ask for included if a request to them is in flight."""
