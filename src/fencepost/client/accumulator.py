@@ -11,6 +11,7 @@ from fencepost.client.alarm import NEVER_S
 from fencepost.client.delivery import Delivery, RecordFuture
 from fencepost.client.partition_queue import PartitionQueue
 from fencepost.client.producer_batch import ProducerBatch, record_bytes_max
+from fencepost.records.header import HEADER_BYTES
 from fencepost.records.record import Headers
 from fencepost.types import TopicPartition
 
@@ -62,7 +63,7 @@ class Accumulator:
     ) -> RecordFuture | None:
         """The record's future, or None if there is no memory for it at the moment."""
         size_bytes = record_bytes_max(key, value, headers)
-        if self.used_bytes + size_bytes > self._limits.buffer_bytes and self.incomplete:
+        if self.used_bytes + HEADER_BYTES + size_bytes > self._limits.buffer_bytes and self.incomplete:
             return None
         queue = self.queue(topic_partition)
         batch = queue.new[-1] if queue.new else None

@@ -1,0 +1,170 @@
+"""Small parts of the producer: serializers, futures, metadata, verdicts, versions."""
+
+import subprocess
+import sys
+
+import pytest
+
+from fencepost.client.api_versions import ApiVersions
+from fencepost.client.delivery import Delivery, RecordFuture, TableFuture
+from fencepost.client.exceptions import ClientError, Timeout, UnsupportedVersion
+from fencepost.client.metadata import ClusterMetadata
+from fencepost.client.partition_queue import PartitionQueue
+from fencepost.client.produce_outcome import Verdict, judge
+from fencepost.client.produce_request import BatchAnswer
+from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.serializers import (
+    SerializationError,
+    deserialize_integer,
+    deserialize_long,
+    deserialize_string,
+    serialize_bytes,
+    serialize_integer,
+    serialize_long,
+    serialize_string,
+)
+from fencepost.client.values import OffsetAndMetadata, RecordMetadata, normalized_offsets
+from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
+from fencepost.wire.messages.api_versions import ApiVersion, ApiVersionsResponse, FinalizedFeatureKey
+from fencepost.wire.messages.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+WHERE = TopicPartition("t", 0)
+
+
+def test_serializers_write_what_kafkas_own_write() -> None:
+    assert serialize_string("ä") == b"\xc3\xa4"
+    assert serialize_integer(-2) == b"\xff\xff\xff\xfe"
+    assert serialize_long(1) == bytes(7) + b"\x01"
+    assert serialize_bytes(memoryview(b"a")) == b"a"
+    assert [write(None) for write in (serialize_string, serialize_integer, serialize_long, serialize_bytes)] == [
+        None
+    ] * 4
+
+
+@pytest.mark.parametrize("number", [0, 1, -1, 2**31 - 1, -(2**31)])
+def test_integers_come_back(number: int) -> None:
+    assert deserialize_integer(serialize_integer(number)) == number
+    assert deserialize_long(serialize_long(number)) == number
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        lambda: serialize_integer(2**31),
+        lambda: serialize_integer("1"),  # type: ignore[arg-type]
+        lambda: deserialize_integer(b"123"),
+        lambda: deserialize_long(b"1234"),
+        lambda: deserialize_string(b"\xff"),
+        lambda: serialize_string(b"a"),  # type: ignore[arg-type]
+        lambda: serialize_bytes("a"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_cannot_be_written_or_read_is_an_error(attempt: object) -> None:
+    with pytest.raises(SerializationError):
+        attempt()  # type: ignore[operator]
+
+
+def test_futures_of_a_batch_know_their_own_offsets() -> None:
+    delivery = Delivery(WHERE)
+    future = RecordFuture(delivery, 2, 99)
+    heard: list[RecordMetadata] = []
+    future.add_done_callback(lambda done: heard.append(done.result()))
+    assert not future.done()
+    with pytest.raises(Timeout):
+        future.result(0)
+    delivery.succeed(40)
+    future.add_done_callback(lambda done: heard.append(done.result()))
+    assert heard == [RecordMetadata("t", 0, 42, 99)] * 2
+
+
+def test_the_brokers_time_counts_where_it_stamps_records() -> None:
+    delivery = Delivery(WHERE)
+    delivery.succeed(0, 1234)
+    assert RecordFuture(delivery, 0, 99).result().timestamp_ms == 1234
+
+
+def test_a_table_has_failed_if_one_of_its_batches_has() -> None:
+    good, bad = Delivery(WHERE), Delivery(WHERE)
+    future = TableFuture([good, bad], 10)
+    good.succeed(0)
+    assert not future.done()
+    bad.fail(ClientError("no"))
+    with pytest.raises(ClientError, match="no"):
+        future.result(0)
+
+
+def answered(leader_id: int, leader_epoch: int) -> MetadataResponse:
+    partition = MetadataResponsePartition(partition_index=0, leader_id=leader_id, leader_epoch=leader_epoch)
+    brokers = [MetadataResponseBroker(node_id=node, host=f"h{node}", port=node) for node in (1, 2)]
+    return MetadataResponse(brokers=brokers, topics=[MetadataResponseTopic(name="t", partitions=[partition])])
+
+
+def test_a_broker_that_lags_behind_does_not_bring_a_deposed_leader_back() -> None:
+    metadata = ClusterMetadata().updated(answered(2, leader_epoch=5), asked=["t"])
+    metadata = metadata.updated(answered(1, leader_epoch=4), asked=["t"])
+    leader = metadata.leader(WHERE)
+    assert leader is not None
+    assert leader.node_id == 2
+    assert metadata.leader(TopicPartition("t", 9)) is None
+    assert metadata.leader(TopicPartition("u", 0)) is None
+
+
+def test_versions_are_the_highest_that_both_sides_speak() -> None:
+    versions = ApiVersions(
+        ApiVersionsResponse(
+            api_keys=[
+                ApiVersion(api_key=0, min_version=3, max_version=99),
+                ApiVersion(22, 0, 6),
+                ApiVersion(3, 90, 99),
+            ],
+            finalized_features=[FinalizedFeatureKey("transaction.version", 2, 2)],
+        ),
+        "host:1",
+    )
+    assert versions.choose(0) == 13
+    assert versions.choose(0, at_most=11) == 11
+    assert versions.choose(22) == 5, "the sixth is not stable"
+    assert versions.features == {"transaction.version": 2}
+    for key, bounds in ((3, {}), (26, {}), (0, {"at_least": 14}), (0, {"at_most": 2})):
+        with pytest.raises(UnsupportedVersion, match="host:1"):
+            versions.choose(key, **bounds)
+
+
+def verdict(code: ErrorCode, *, is_numbered: bool = True, **changes: object) -> Verdict:
+    queue = PartitionQueue(WHERE, is_numbered=is_numbered)
+    batch = ProducerBatch(WHERE, created_at_s=0)
+    batch.append(timestamp_ms=0, key=None, value=None, headers=())
+    queue.new.append(batch)
+    queue.take(batch)
+    options = {"can_restart": True, "may_retry": True, "has_expired": False, "retries": 5, **changes}
+    return judge(BatchAnswer(batch, code, None), queue, **options).verdict  # type: ignore[arg-type]
+
+
+def test_answers_lead_to_verdicts() -> None:
+    assert verdict(ErrorCode.NONE) is Verdict.SUCCEED
+    assert verdict(ErrorCode.DUPLICATE_SEQUENCE_NUMBER) is Verdict.SUCCEED
+    assert verdict(ErrorCode.NOT_LEADER_OR_FOLLOWER) is Verdict.RETRY
+    assert verdict(ErrorCode.MESSAGE_TOO_LARGE) is Verdict.FAIL
+    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER) is Verdict.RENUMBER
+    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, can_restart=False) is Verdict.FAIL
+    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, is_numbered=False) is Verdict.FAIL
+    for changes in ({"may_retry": False}, {"has_expired": True}, {"retries": 0}):
+        assert verdict(ErrorCode.NOT_LEADER_OR_FOLLOWER, **changes) is Verdict.FAIL
+        assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, **changes) is Verdict.FAIL
+
+
+def test_offsets_may_be_given_in_any_shape() -> None:
+    expected = {WHERE: OffsetAndMetadata(5)}
+    assert normalized_offsets({("t", 0): 5}) == normalized_offsets({WHERE: OffsetAndMetadata(5)}) == expected
+
+
+@pytest.mark.parametrize("heavy", ["pyarrow", "numpy", "numba", "fencepost.broker", "fencepost.server", "asyncio"])
+def test_the_producer_loads_nothing_heavy(heavy: str) -> None:
+    script = f"import sys, fencepost.client.producer, fencepost.client.admin; sys.exit({heavy!r} in sys.modules)"
+    subprocess.run([sys.executable, "-c", script], check=True)
