@@ -32,6 +32,7 @@ from fencepost.types import TopicPartition
 logger = logging.getLogger("fencepost.broker")
 
 LISTENER_UNKNOWN = ("", 0)
+MEMBER_ID_PREFIX_CHARACTERS_MAX = 1000
 
 
 class BrokerCore:
@@ -169,7 +170,8 @@ class BrokerCore:
         return UUID(bytes=self.random_bytes(16), version=4)
 
     def new_member_id(self, prefix: str) -> str:
-        return f"{prefix}-{UUID(bytes=self.random_bytes(16), version=4)}"
+        """`prefix` is a client's word and may be as long as a stored id; its beginning is enough to recognise it."""
+        return f"{prefix[:MEMBER_ID_PREFIX_CHARACTERS_MAX]}-{UUID(bytes=self.random_bytes(16), version=4)}"
 
 
 def to_values(*records: CatalogueRecord, now_ms: int) -> list[Record]:

@@ -25,6 +25,7 @@ from fencepost.groups.replies import JoinGroupReply, SyncGroupReply
 from fencepost.groups.requests import NO_MEMBER_ID, JoinGroup
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
+from fencepost.wire.reading import STRING_BYTES_MAX
 
 # Kafka's: how long the parked join of a member that cannot send heartbeats yet is believed in.
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -59,8 +60,11 @@ def decide_join(state: GroupsState, request: JoinGroup, *, token: Token, now: No
 
 def _refusal(state: GroupsState, request: JoinGroup, group: ClassicGroup | ConsumerGroup | None) -> ErrorCode | None:
     settings = state.settings
-    if not request.group_id:
+    if not request.group_id or not _can_be_stored(request.group_id):
         return ErrorCode.INVALID_GROUP_ID
+    names = (request.protocol_type, request.group_instance_id or "", *(name for name, _ in request.protocols))
+    if not all(map(_can_be_stored, names)):
+        return ErrorCode.INVALID_REQUEST
     if not settings.group_min_session_timeout_ms <= request.session_timeout_ms <= settings.group_max_session_timeout_ms:
         return ErrorCode.INVALID_SESSION_TIMEOUT
     if isinstance(group, ConsumerGroup) and group.members:
@@ -71,6 +75,11 @@ def _refusal(state: GroupsState, request: JoinGroup, group: ClassicGroup | Consu
         if state.is_full:
             return ErrorCode.POLICY_VIOLATION
     return None
+
+
+def _can_be_stored(name: str) -> bool:
+    """Flexible requests carry longer strings than the records of a group can hold."""
+    return len(name.encode()) <= STRING_BYTES_MAX
 
 
 def _accepts(group: ClassicGroup, member_id: str, size_max: int) -> bool:
