@@ -63,7 +63,7 @@ def test_memory_is_given_back_when_a_batch_is_settled_even_if_it_shrank() -> Non
     assert accumulator.used_bytes <= 2000
     for batch in list(accumulator.incomplete):
         batch.finish(Compression.GZIP)
-        accumulator.release(batch)
+    for batch in accumulator.drop_waiting():
         accumulator.release(batch)
     assert accumulator.used_bytes == 0
     assert append(accumulator) is not None
