@@ -29,7 +29,7 @@ from tests.peers import require_jars
 QUICK_TIMERS = {
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
-    "group.consumer.session.timeout.ms": "1500",
+    "group.consumer.session.timeout.ms": "5000",
     "group.consumer.heartbeat.interval.ms": "200",
     "offsets.topic.num.partitions": "3",
 }
