@@ -2,7 +2,7 @@
 
 It waits in one place, for answers, for time to pass, or for a nudge. What it shares is behind one lock,
 which is never held while a broker is waited for. Which batch may go is `partition_queue.py`, under which name it goes
-is `numbering.py`, what an answer means is `produce_outcome.py`.
+is `numbering.py`, what becomes of it is `settlement.py`.
 """
 
 import logging
@@ -14,16 +14,15 @@ from collections.abc import Iterable, Sequence
 from fencepost.client.alarm import NEVER_S
 from fencepost.client.broker_link import BrokerLink
 from fencepost.client.cluster import Cluster
-from fencepost.client.error_table import REFRESH_METADATA, known_code
-from fencepost.client.exceptions import ClientError, Disconnected, FatalError, IllegalState, RetriableError, Timeout
+from fencepost.client.exceptions import ClientError, Disconnected, FatalError, IllegalState, RetriableError
 from fencepost.client.metadata import Node
 from fencepost.client.numbering import Numbering
 from fencepost.client.outbox import Outbox
 from fencepost.client.partition_queue import PartitionQueue
-from fencepost.client.produce_outcome import Verdict, judge
 from fencepost.client.produce_request import LAST_VERSION_BY_NAME, TOPIC_IDS_SINCE, BatchAnswer, build_request
 from fencepost.client.producer_batch import ProducerBatch
 from fencepost.client.settings import ProducerSettings
+from fencepost.client.settlement import Settlement, asks_for_metadata, finish
 from fencepost.client.time_limits import Backoff
 from fencepost.errors import ErrorCode
 from fencepost.records.compression import Compression
@@ -34,10 +33,7 @@ from fencepost.wire.reading import ZERO_UUID
 logger = logging.getLogger("fencepost.client")
 
 ACKS = {"all": -1, "-1": -1, "1": 1, "0": 0}
-CONCURRENT_PAUSE_S = 0.02
 REQUEST_OVERHEAD_BYTES = 512
-
-Finished = list[tuple[ProducerBatch, ClientError | None, BatchAnswer | None]]
 
 
 class Sender:
@@ -48,6 +44,7 @@ class Sender:
         self._alarm = outbox.alarm
         self._lock = outbox.lock
         self._numbering = numbering
+        self._settlement = Settlement(outbox, numbering, settings)
         self._settings = settings
         self._compression = Compression[settings.compression_type.upper()]
         self._links: dict[int, BrokerLink] = {}
@@ -67,11 +64,8 @@ class Sender:
     def drop_waiting(self, error: ClientError) -> None:
         """Give up everything that is not on its way."""
         with self._lock:
-            dropped = self._accumulator.drop_waiting()
-            for batch in dropped:
-                self._numbering.batch_failed(batch, error)
-            self._outbox.memory_was_freed()
-        _finish([(batch, error, None) for batch in dropped])
+            dropped = self._settlement.drop_waiting(error)
+        finish(dropped)
 
     def stop(self, timeout_s: float) -> bool:
         """Give up what is left, and end. Returns whether the thread has ended."""
@@ -99,45 +93,24 @@ class Sender:
             link.lose()
         self._links.clear()
         with self._lock:
-            left = list(self._accumulator.incomplete)
-            for batch in left:
-                self._accumulator.release(batch)
-        _finish([(batch, error, None) for batch in left])
+            left = self._settlement.drop_all(error)
+        finish(left)
         with self._lock:
             self._alarm.close()
 
     def _turn(self) -> None:
         now_s = time.monotonic()
         with self._lock:
-            finished = self._drop_what_cannot_go(now_s)
+            dropped = self._settlement.drop_what_cannot_go(now_s)
             self._restart_queues()
             ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
             has_restarts = any(queue.must_restart for queue in self._accumulator.busy_queues())
-        _finish(finished)
+        finish(dropped)
         has_sent = False
         if (ready or has_restarts) and now_s >= self._pause_until_s:
             has_sent = self._send_ready(ready, now_s)
         self._wait(now_s, has_more=has_sent)
         self._receive()
-
-    def _drop_what_cannot_go(self, now_s: float) -> Finished:
-        finished: Finished = []
-        problem = self._numbering.problem
-        if problem is not None:
-            for batch in self._accumulator.drop_waiting():
-                self._numbering.batch_failed(batch, problem)
-                finished.append((batch, problem, None))
-        for batch in self._accumulator.drop_expired(now_s):
-            limit_ms = self._settings.delivery_timeout_ms
-            error = Timeout(
-                f"{batch.topic_partition}: {batch.record_count} records were not delivered within "
-                f"delivery.timeout.ms={limit_ms}, after {batch.attempts} tries"
-            )
-            self._numbering.batch_failed(batch, error)
-            finished.append((batch, error, None))
-        if finished:
-            self._outbox.memory_was_freed()
-        return finished
 
     def _restart_queues(self) -> None:
         """Number anew what may be: after a hole, and at a new identity."""
@@ -199,14 +172,14 @@ class Sender:
         try:
             self._put_on_wire(link, batches)
         except ClientError as problem:
-            if self._settings.acks == "0":
-                self._put_back(batches, problem)
-            self._lose(link, problem)
+            self._lose(link, problem, unanswered=batches if self._settings.acks == "0" else ())
             return True
         if self._settings.acks == "0":
             with self._lock:
-                finished = self._settle([BatchAnswer(batch, ErrorCode.NONE, None, NO_OFFSET) for batch in batches])
-            _finish(finished)
+                stored = self._settlement.settle(
+                    [BatchAnswer(batch, ErrorCode.NONE, None, NO_OFFSET) for batch in batches]
+                )
+            finish(stored)
         self._backoff.reset()
         return True
 
@@ -256,6 +229,9 @@ class Sender:
             self._cluster.mark_stale()
             self._blocked_until_s[node.node_id] = time.monotonic() + self._backoff.next_pause_s()
             return None
+        except ClientError as problem:
+            self.drop_waiting(problem)
+            return None
         return link
 
     def _wait(self, looked_at_s: float, *, has_more: bool) -> None:
@@ -287,85 +263,17 @@ class Sender:
                 self._lose(link, problem)
                 continue
             if answers:
+                if asks_for_metadata(answers):
+                    self._cluster.mark_stale()
                 with self._lock:
-                    finished = self._settle(answers)
-                _finish(finished)
+                    settled = self._settlement.settle(answers)
+                finish(settled)
 
-    def _settle(self, answers: Sequence[BatchAnswer]) -> Finished:
-        finished: Finished = []
-        now_s = time.monotonic()
-        for answer in answers:
-            batch = answer.batch
-            queue = self._accumulator.queue(batch.topic_partition)
-            if known_code(answer.error_code) in REFRESH_METADATA:
-                self._cluster.mark_stale()
-            outcome = judge(
-                answer,
-                queue,
-                can_restart=self._numbering.can_restart,
-                may_retry=self._numbering.may_retry,
-                has_expired=self._accumulator.has_expired(batch, now_s),
-                retries=self._settings.retries,
-            )
-            if outcome.verdict is Verdict.RETRY:
-                pause_s = self._retry_pause_s(batch, answer.error_code)
-                queue.put_back(batch, retry_at_s=now_s + pause_s)
-            elif outcome.verdict is Verdict.RENUMBER:
-                queue.put_back(batch, retry_at_s=now_s, is_refused=True)
-            elif outcome.verdict is Verdict.SUCCEED:
-                queue.succeeded(batch)
-                finished.append((batch, None, answer))
-            else:
-                assert outcome.error is not None
-                queue.failed(batch, is_certain=outcome.is_certain)
-                self._numbering.batch_failed(batch, outcome.error)
-                finished.append((batch, outcome.error, None))
-        self._release(finished)
-        return finished
-
-    def _retry_pause_s(self, batch: ProducerBatch, error_code: int) -> float:
-        if error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
-            return 0.0
-        if error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
-            return CONCURRENT_PAUSE_S
-        first_s, longest_s = self._settings.retry_backoff_ms / 1000, self._settings.retry_backoff_max_ms / 1000
-        return min(first_s * 2.0 ** min(batch.attempts - 1, 32), longest_s)
-
-    def _lose(self, link: BrokerLink, problem: ClientError) -> None:
+    def _lose(self, link: BrokerLink, problem: ClientError, unanswered: Sequence[ProducerBatch] = ()) -> None:
         """The link is gone: whether its batches were stored is unknown, so they go again as they are."""
         logger.info("%s", problem)
         self._links.pop(link.node.node_id, None)
         self._cluster.mark_stale()
-        self._put_back(link.lose(), problem)
-
-    def _put_back(self, batches: Sequence[ProducerBatch], problem: ClientError) -> None:
-        finished: Finished = []
-        now_s = time.monotonic()
         with self._lock:
-            for batch in batches:
-                queue = self._accumulator.queue(batch.topic_partition)
-                can_try_again = self._numbering.may_retry and batch.attempts <= self._settings.retries
-                if can_try_again and not self._accumulator.has_expired(batch, now_s):
-                    pause_s = self._retry_pause_s(batch, ErrorCode.NETWORK_EXCEPTION)
-                    queue.put_back(batch, retry_at_s=now_s + pause_s)
-                else:
-                    queue.failed(batch, is_certain=False)
-                    self._numbering.batch_failed(batch, problem)
-                    finished.append((batch, problem, None))
-            self._release(finished)
-        _finish(finished)
-
-    def _release(self, finished: Finished) -> None:
-        for batch, _, _ in finished:
-            self._accumulator.release(batch)
-        if finished:
-            self._outbox.memory_was_freed()
-
-
-def _finish(finished: Finished) -> None:
-    """Tell who waits. Not with the lock held: callbacks may send."""
-    for batch, error, answer in finished:
-        if error is not None:
-            batch.delivery.fail(error)
-        elif answer is not None:
-            batch.delivery.succeed(answer.base_offset, answer.append_time_ms)
+            settled = self._settlement.put_back([*link.lose(), *unanswered], problem)
+        finish(settled)

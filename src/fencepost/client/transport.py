@@ -10,7 +10,7 @@ import socket
 import ssl
 import threading
 
-from fencepost.client.exceptions import Disconnected, Timeout
+from fencepost.client.exceptions import AuthenticationFailed, Disconnected, Timeout
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.types import Buffer
@@ -115,6 +115,9 @@ def open_transport(
         if context is not None:
             sock = context.wrap_socket(sock, server_hostname=host)
         sock.setblocking(False)
+    except ssl.SSLCertVerificationError as problem:
+        sock.close()
+        raise AuthenticationFailed(f"{address}: the broker's certificate is not trusted: {problem}") from problem
     except OSError as problem:
         sock.close()
         raise Disconnected(f"{address}: cannot secure the connection: {problem}") from problem
