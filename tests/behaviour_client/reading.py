@@ -27,6 +27,7 @@ def read_topic(servers: str, topic: str, *, isolation_level: str = "read_committ
             "auto.offset.reset": "earliest",
             "isolation.level": isolation_level,
             "enable.partition.eof": True,
+            "fetch.wait.max.ms": 10,
         }
     )
     try:
@@ -42,7 +43,7 @@ def _read_to_the_end(consumer: confluent_kafka.Consumer, unfinished: set[int]) -
     deadline = time.monotonic() + PATIENCE_S
     while unfinished:
         assert time.monotonic() < deadline, f"partitions {unfinished} have no end"
-        for message in consumer.consume(1000, timeout=0.2):
+        for message in consumer.consume(1000, timeout=0.02):
             error = message.error()
             if error is not None and error.code() == confluent_kafka.KafkaError._PARTITION_EOF:
                 unfinished.discard(message.partition())
