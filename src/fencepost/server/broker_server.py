@@ -8,7 +8,6 @@ appends gather in the next: that is the whole of group commit. A third thread cl
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Now, Outcome, Reply
 from fencepost.broker.core import BrokerCore
@@ -16,6 +15,7 @@ from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
 from fencepost.server.cleaning_thread import CleaningThread
+from fencepost.server.commit_thread import CommitThread
 from fencepost.server.connection import Connection
 from fencepost.server.counts import Counts
 from fencepost.server.logs import logger
@@ -37,10 +37,11 @@ class BrokerServer:
         self.counts = Counts()
         self.connections: dict[int, Connection] = {}
         self._next_connection_id = 0
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fencepost-journal")
+        self._committer = CommitThread()
         self._cleaning = CleaningThread(core.housekeeping.cleaner, run=self._run, fail=self._fail)
         self._commit_is_scheduled = False
-        self._commit_in_flight: asyncio.Future[None] | None = None
+        self._commit_in_flight = False
+        self._commit_ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
         self._timer_at_ms = 0
         self._sweep: asyncio.TimerHandle | None = None
@@ -84,13 +85,14 @@ class BrokerServer:
             if handle is not None:
                 handle.cancel()
         await self._cleaning.stop()
-        while self.failure is None and (self._commit_in_flight is not None or self.core.has_unsynced_entries):
+        while self._commit_in_flight or (self.failure is None and self.core.has_unsynced_entries):
             self._start_commit()
-            if self._commit_in_flight is not None:
-                await asyncio.wait([self._commit_in_flight])
+            self._commit_ended.clear()
+            if self._commit_in_flight:
+                await self._commit_ended.wait()
         for connection in list(self.connections.values()):
             connection.close("the broker stops")
-        self._writer.shutdown(wait=True)
+        self._committer.stop()
         self._run(self.core.close)
         if self.failure is not None:
             self.core.journal.abandon()
@@ -253,25 +255,24 @@ class BrokerServer:
         self._arm_timer()
 
     def _schedule_commit(self) -> None:
-        if self._commit_is_scheduled or self._commit_in_flight is not None or not self.core.has_unsynced_entries:
+        if self._commit_is_scheduled or self._commit_in_flight or not self.core.has_unsynced_entries:
             return
         self._commit_is_scheduled = True
         self._loop.call_soon(self._start_commit)
 
     def _start_commit(self) -> None:
         self._commit_is_scheduled = False
-        if self._commit_in_flight is not None or self.failure is not None:
+        if self._commit_in_flight or self.failure is not None:
             return
         group = self.core.begin_commit()
         if group is not None:
-            self._commit_in_flight = self._loop.run_in_executor(self._writer, group.write_and_sync)
-            began = time.perf_counter()
-            self._commit_in_flight.add_done_callback(lambda done: self._commit_done(group, done, began))
+            self._commit_in_flight = True
+            self._committer.commit(group, self._commit_done)
 
-    def _commit_done(self, group: CommitGroup, done: "asyncio.Future[None]", began: float) -> None:
-        self._commit_in_flight = None
-        self.counts.count_commit(time.perf_counter() - began)
-        problem = done.exception()
+    def _commit_done(self, group: CommitGroup, problem: BaseException | None, seconds: float) -> None:
+        self._commit_in_flight = False
+        self._commit_ended.set()
+        self.counts.count_commit(seconds)
         if problem is not None:
             self._fail(problem)
             return
