@@ -5,6 +5,10 @@ from typing import NamedTuple
 
 import confluent_kafka
 
+from fencepost.client.admin import Admin
+from fencepost.client.exceptions import RetriableError
+from fencepost.types import TopicPartition
+
 PATIENCE_S = 30.0
 
 
@@ -17,8 +21,16 @@ class Read(NamedTuple):
     timestamp_ms: int
 
 
-def read_topic(servers: str, topic: str, *, isolation_level: str = "read_committed") -> list[Read]:
-    """Every record from the first to the last one that there is now, partition by partition."""
+def read_topic(
+    servers: str, topic: str, *, isolation_level: str = "read_committed", while_open: bool = False
+) -> list[Read]:
+    """Every record from the first to the last one that there is now, partition by partition.
+
+    Kafka answers a commit before its markers are written: unless a transaction is open on purpose (`while_open`), this
+    waits until none holds readers back.
+    """
+    if not while_open:
+        _wait_for_markers(servers, topic)
     consumer = confluent_kafka.Consumer(
         {
             "bootstrap.servers": servers,
@@ -62,5 +74,25 @@ def _read_to_the_end(consumer: confluent_kafka.Consumer, unfinished: set[int]) -
     return found
 
 
-def values(servers: str, topic: str, **options: str) -> list[bytes | None]:
-    return [read.value for read in read_topic(servers, topic, **options)]
+def _wait_for_markers(servers: str, topic: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    with Admin(servers) as admin:
+        while not _is_settled(admin, topic):
+            assert time.monotonic() < deadline, f"a transaction is open on {topic}"
+            time.sleep(0.01)
+
+
+def _is_settled(admin: Admin, topic: str) -> bool:
+    try:
+        found = admin.describe_topics([topic])[topic]
+        partitions = [TopicPartition(topic, partition) for partition in found.partitions]
+        return admin.latest_offsets(partitions, read_committed=True) == admin.latest_offsets(partitions)
+    except RetriableError:
+        return False
+
+
+def values(
+    servers: str, topic: str, *, isolation_level: str = "read_committed", while_open: bool = False
+) -> list[bytes | None]:
+    read = read_topic(servers, topic, isolation_level=isolation_level, while_open=while_open)
+    return [one.value for one in read]

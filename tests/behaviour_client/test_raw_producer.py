@@ -75,7 +75,7 @@ def test_several_processes_write_one_transaction_that_another_one_commits(
     for worker in workers:
         worker.join(60)
         assert worker.exitcode == 0
-    assert values(servers, topic) == []
+    assert values(servers, topic, while_open=True) == []
     if not control.uses_v2:
         control.add_offsets(identity, name, deadline=Deadline(30))
     control.txn_offset_commit(

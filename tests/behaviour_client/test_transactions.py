@@ -59,8 +59,8 @@ def test_what_is_committed_is_seen_and_what_is_aborted_is_not(servers: str, topi
 def test_nothing_is_seen_before_the_commit(servers: str, topic: str, producer: Producer) -> None:
     producer.begin_transaction()
     producer.send(topic, b"a", partition=0).result(30)
-    assert values(servers, topic) == []
-    assert values(servers, topic, isolation_level="read_uncommitted") == [b"a"]
+    assert values(servers, topic, while_open=True) == []
+    assert values(servers, topic, isolation_level="read_uncommitted", while_open=True) == [b"a"]
     producer.commit_transaction()
     assert values(servers, topic) == [b"a"]
 
