@@ -1,11 +1,11 @@
-"""Tests marked `kafka` need the jars of `make kafka`. FENCEPOST_REQUIRE_KAFKA=1 turns their skips into failures."""
+"""Tests marked `kafka` need the jars of `make kafka`. REQUIRE_APACHE_KAFKA=1 turns their skips into failures."""
 
 import os
 from collections.abc import Generator
 
 import pytest
 
-REQUIRE = "FENCEPOST_REQUIRE_KAFKA"
+REQUIRE = "REQUIRE_APACHE_KAFKA"
 
 
 @pytest.hookimpl(wrapper=True)
