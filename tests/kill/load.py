@@ -5,6 +5,8 @@ A value names its writer and number. `unknown` is not `failed`: whatever was sen
 
 import asyncio
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -28,6 +30,7 @@ from tests.server.raw_client import RawClient
 PLAIN_TOPIC = "plain"
 TRANSACTION_TOPICS = ("invoices", "shipments")
 CALL_TIMEOUT_S = 30.0
+END_TIMEOUT_S = 60.0
 OFFSET_COMMIT = 8
 
 
@@ -46,6 +49,8 @@ class Report:
     committed_offset: int = -1
     asked_offset: int = -1
     problems: list[str] = field(default_factory=list)
+    crash: str = ""
+    is_hung: bool = False
 
 
 Load = Callable[[str, str, Report, Event], None]
@@ -55,8 +60,22 @@ def run_load(load: Load, servers: str, name: str, stop: Event, sender: Connectio
     """The body of a client's process."""
     logging.disable()  # a broker that dies fifty times gives its clients much to complain about
     report = Report()
-    load(servers, name, report, stop)
+    worker = threading.Thread(target=_run, args=(load, servers, name, report, stop), daemon=True)
+    worker.start()
+    stop.wait()
+    worker.join(END_TIMEOUT_S)
+    report.is_hung = worker.is_alive()
     sender.send(report)
+    sender.close()
+    os._exit(0)  # a client that hangs would keep the process
+
+
+def _run(load: Load, servers: str, name: str, report: Report, stop: Event) -> None:
+    try:
+        load(servers, name, report, stop)
+    except BaseException as problem:
+        report.crash = repr(problem)
+        raise
 
 
 def value_of(writer: str, number: int) -> bytes:
