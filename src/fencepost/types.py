@@ -1,12 +1,14 @@
 """Words that every room shares."""
 
 from typing import NamedTuple
+from uuid import UUID
 
 NO_PRODUCER_ID = -1
 NO_PRODUCER_EPOCH = -1
 NO_SEQUENCE = -1
 NO_TIMESTAMP = -1
 NO_OFFSET = -1
+NO_TOPIC_ID = UUID(int=0)
 
 Buffer = bytes | bytearray | memoryview
 

@@ -7,12 +7,10 @@ from uuid import UUID
 from fencepost.errors import ErrorCode
 from fencepost.groups.replies import PartitionError, TopicErrors
 from fencepost.groups.requests import OffsetCommitPartition, OffsetCommitTopic
-from fencepost.types import TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
-
-NO_TOPIC_ID = UUID(int=0)
 
 
 class CommittedPartition(Protocol):

@@ -9,9 +9,9 @@ from fencepost.errors import ErrorCode
 from fencepost.groups.consumer_group import ConsumerGroup
 from fencepost.groups.offsets import OffsetAndMetadata
 from fencepost.groups.replies import OffsetFetchPartition, OffsetFetchReply, OffsetFetchReplyTopic
-from fencepost.groups.requests import NO_TOPIC_ID, OffsetFetch, OffsetFetchTopic
+from fencepost.groups.requests import OffsetFetch, OffsetFetchTopic
 from fencepost.groups.state import GroupsState
-from fencepost.types import TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 
 
 def fetch_offsets(state: GroupsState, request: OffsetFetch) -> OffsetFetchReply:

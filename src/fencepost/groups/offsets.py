@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from fencepost.groups.requests import NO_TOPIC_ID
-from fencepost.types import NO_TIMESTAMP, TopicPartition
+from fencepost.types import NO_TIMESTAMP, NO_TOPIC_ID, TopicPartition
 
 
 class OffsetAndMetadata(NamedTuple):

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.requests import NO_TOPIC_ID
-from fencepost.types import NO_OFFSET
+from fencepost.types import NO_OFFSET, NO_TOPIC_ID
 
 AUTHORIZED_OPERATIONS_NOT_ASKED = -(2**31)
 

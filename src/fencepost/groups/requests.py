@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import UUID
 
-from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TOPIC_ID
 
-NO_TOPIC_ID = UUID(int=0)
 NO_GENERATION_ID = -1
 NO_MEMBER_ID = ""
 

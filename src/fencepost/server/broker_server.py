@@ -15,6 +15,7 @@ from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
 from fencepost.server.cleaning_thread import CleaningThread
+from fencepost.server.clocks import read_clocks
 from fencepost.server.commit_thread import CommitThread
 from fencepost.server.connection import Connection
 from fencepost.server.counts import Counts
@@ -111,7 +112,7 @@ class BrokerServer:
     # Clocks and timers
 
     def now(self) -> Now:
-        return Now(wall_ms=int(time.time() * 1000), monotonic_ms=int(time.monotonic() * 1000))
+        return read_clocks()
 
     def monotonic_ms(self) -> int:
         return int(time.monotonic() * 1000)

@@ -1,20 +1,15 @@
 """From a data folder to a broker core that has recovered what the folder holds."""
 
 import secrets
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
-from fencepost.broker.call import Now
 from fencepost.broker.core import BrokerCore
 from fencepost.journal.config import JournalConfig
 from fencepost.journal.journal import Journal
+from fencepost.server.clocks import read_clocks
 from fencepost.server.file_disk import FileDisk
 from fencepost.settings import BrokerSettings
-
-
-def read_clocks() -> Now:
-    return Now(wall_ms=time.time_ns() // 1_000_000, monotonic_ms=time.monotonic_ns() // 1_000_000)
 
 
 def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:

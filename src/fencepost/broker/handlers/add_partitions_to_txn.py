@@ -7,6 +7,7 @@ partition of a transaction is unknown nothing is added: that one gets its error,
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import INTERNAL_TOPICS, TRANSACTION_TOPIC
 from fencepost.broker.core import BrokerCore
+from fencepost.broker.joining import EPOCH_PER_TRANSACTION
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
 from fencepost.transactions.error_translation import coordinator_error
@@ -22,7 +23,6 @@ from fencepost.wire.messages.add_partitions_to_txn import (
 )
 
 BATCHED_SINCE_VERSION = 4
-EPOCH_BUMP = 2
 
 
 def handle(core: BrokerCore, call: Call) -> Outcome:
@@ -88,7 +88,7 @@ def _decide(
         transactional_id=transaction.transactional_id,
         presented=ProducerIdentity(transaction.producer_id, transaction.producer_epoch),
         partitions=partitions,
-        client_transaction_version=EPOCH_BUMP if call.api_version >= BATCHED_SINCE_VERSION else 0,
+        client_transaction_version=EPOCH_PER_TRANSACTION if call.api_version >= BATCHED_SINCE_VERSION else 0,
         caller=core.transactions.caller(call),
         now_ms=call.now.wall_ms,
     )

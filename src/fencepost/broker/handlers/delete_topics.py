@@ -2,7 +2,6 @@
 with it."""
 
 from collections import Counter
-from uuid import UUID
 
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import decide_delete_topic
@@ -11,7 +10,7 @@ from fencepost.broker.fetching import retry_fetches
 from fencepost.broker.group_coordinator import to_records
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.groups.deletion import decide_partitions_deleted
-from fencepost.types import TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 from fencepost.wire.messages.delete_topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
@@ -20,7 +19,6 @@ from fencepost.wire.messages.delete_topics import (
 )
 
 TOPIC_IDS_SINCE_VERSION = 6
-NO_TOPIC_ID = UUID(int=0)
 
 
 def handle(core: BrokerCore, call: Call) -> Outcome:

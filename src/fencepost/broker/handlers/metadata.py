@@ -6,13 +6,12 @@ Differences from Kafka: a topic that is created here is described in the same an
 yet, and has the client ask again.
 """
 
-from uuid import UUID
-
 from fencepost.broker.authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import INTERNAL_TOPICS, Topic
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import ErrorCode, Refusal
+from fencepost.types import NO_TOPIC_ID
 from fencepost.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -22,7 +21,6 @@ from fencepost.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
-NO_TOPIC_ID = UUID(int=0)
 BY_ID_SINCE_VERSION = 12
 
 
