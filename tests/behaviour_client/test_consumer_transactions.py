@@ -76,11 +76,13 @@ def test_what_an_aborted_transaction_had_read_is_read_again(
             continue
         attempts += 1
         try:
-            with writer.transaction() as txn:
-                for record in records:
+            with writer.transaction(consumer) as txn:
+                for number, record in enumerate(records):
+                    if attempts % 3 == 1 and number == 5:
+                        raise ZeroDivisionError
                     txn.send(target, record.value, partition=0)
                 txn.send_offsets(consumer)
-                if attempts % 2:
+                if attempts % 3 == 2:
                     raise ZeroDivisionError
             copied += len(records)
         except ZeroDivisionError:

@@ -327,6 +327,57 @@ def test_a_block_aborts_on_an_exception_and_sends_its_consumer_back(
     assert values(servers, topic) == []
 
 
+def test_a_block_that_fails_before_its_offsets_are_sent_sends_the_consumer_back_that_it_was_given(
+    servers: str, topic: str, name: str, producer: Producer
+) -> None:
+    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
+
+    def fail_at_once() -> None:
+        with producer.transaction(consumer) as txn:
+            txn.send(topic, b"a")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_at_once()
+    assert consumer.went_back == 1
+    assert producer.state is State.READY
+    assert values(servers, topic) == []
+
+
+@pytest.mark.parametrize("is_sent_by_hand", [False, True])
+def test_a_block_commits_the_offsets_of_the_consumer_that_it_was_given(
+    topic: str, name: str, producer: Producer, admin: Admin, is_sent_by_hand: bool
+) -> None:
+    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
+    with producer.transaction(consumer) as txn:
+        txn.send(topic, b"a", key=b"k")
+        if is_sent_by_hand:
+            txn.send_offsets(consumer, {(topic, 0): 3})
+    assert consumer.went_back == 0
+    deadline = time.monotonic() + PATIENCE_S
+    while not (found := admin.group_offsets(name)):
+        assert time.monotonic() < deadline
+    assert found[TopicPartition(topic, 0)].offset == (3 if is_sent_by_hand else 4)
+
+
+def test_a_fenced_block_sends_its_consumer_back_for_whoever_goes_on(
+    servers: str, topic: str, name: str, producer: Producer
+) -> None:
+    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
+
+    def lose_the_id() -> None:
+        with producer.transaction(consumer) as txn:
+            txn.send(topic, b"of the old one").result(PATIENCE_S)
+            with Producer(servers, transactional_id=producer.settings.transactional_id) as newer:
+                newer.init_transactions()
+
+    with pytest.raises(FencedError):
+        lose_the_id()
+    assert consumer.went_back == 1
+    assert producer.state is State.FATAL_ERROR
+    assert values(servers, topic) == []
+
+
 def test_a_block_whose_commit_is_refused_aborts_and_sends_its_consumer_back(
     servers: str, admin: Admin, name: str, producer: Producer
 ) -> None:
@@ -350,6 +401,9 @@ def test_a_consumer_that_commits_by_itself_is_refused(topic: str, name: str, pro
     consumer.commits_automatically = True
     with pytest.raises(IllegalState, match="enable_auto_commit"), producer.transaction() as txn:
         txn.send_offsets(consumer)
+    assert producer.state is State.READY
+    with pytest.raises(IllegalState, match="enable_auto_commit"):
+        producer.transaction(consumer)
     assert producer.state is State.READY
 
 

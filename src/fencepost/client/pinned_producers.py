@@ -12,9 +12,9 @@ read on. Under `assign` there are no callbacks; the producer is then made when i
 """
 
 from collections.abc import Callable, Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
+from fencepost.client.closing import Closing
 from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MakeProducer = Callable[..., "Producer"]
 
 
-class PinnedProducers:
+class PinnedProducers(Closing):
     def __init__(
         self,
         bootstrap_servers: str | Iterable[str],
@@ -74,14 +74,6 @@ class PinnedProducers:
 
     def close(self) -> None:
         self.on_revoked(self.partitions)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _make_producer(*arguments: Any, **settings: Any) -> "Producer":

@@ -8,10 +8,10 @@ import os
 import random
 import time
 from collections.abc import Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 from fencepost.client.accumulator import Limits
+from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.delivery import RecordFuture, TableFuture
 from fencepost.client.exceptions import (
@@ -34,7 +34,13 @@ from fencepost.client.transaction_block import TransactionBlock
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.transaction_manager import TransactionManager
 from fencepost.client.transaction_states import State
-from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, ProducerIdentity, normalized_offsets
+from fencepost.client.values import (
+    AnyOffsets,
+    ConsumerGroupMetadata,
+    OffsetSource,
+    ProducerIdentity,
+    normalized_offsets,
+)
 from fencepost.errors import ErrorCode
 from fencepost.records.header import HEADER_BYTES
 from fencepost.types import TopicPartition
@@ -45,7 +51,7 @@ if TYPE_CHECKING:
 CLOSE_TIMEOUT_S = 30.0
 
 
-class Producer:
+class Producer(Closing):
     """`settings` are Kafka's own in snake_case: `Producer("localhost:9092", linger_ms=20, compression_type="zstd")`."""
 
     def __init__(
@@ -198,10 +204,11 @@ class Producer:
 
         transactions.abort(self._deadline(), give_up)
 
-    def transaction(self) -> TransactionBlock:
-        """`with producer.transaction() as txn:` commits at its end, aborts on an exception."""
+    def transaction(self, *consumers: OffsetSource) -> TransactionBlock:
+        """`with producer.transaction(consumer) as txn:` commits at its end, the consumer's offsets included; on an
+        exception it aborts and sets the consumer back to its committed position."""
         self._transactional("transaction")
-        return TransactionBlock(self)
+        return TransactionBlock(self, consumers)
 
     # The end
 
@@ -227,14 +234,6 @@ class Producer:
             self._cluster.close()
         if not has_ended:
             raise Timeout("the producer's thread did not end in time")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _deadline(self) -> Deadline:
         return Deadline(self._settings.max_block_ms / 1000)

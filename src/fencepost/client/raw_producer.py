@@ -8,10 +8,10 @@ retries send the same bytes, and after a failure nothing that was not on its way
 import dataclasses
 import os
 from collections.abc import Iterable, Sequence
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from fencepost.client.accumulator import Limits
+from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.delivery import Delivery
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout
@@ -37,7 +37,7 @@ class Acknowledged(NamedTuple):
     base_sequence: int
 
 
-class RawProducer:
+class RawProducer(Closing):
     """For one identity. Without a transactional id the batches are idempotent ones, outside of any transaction."""
 
     def __init__(
@@ -92,14 +92,6 @@ class RawProducer:
         self._cluster.close()
         if not has_ended:
             raise Timeout("the producer's thread did not end in time")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _checked(self, where: TopicPartition, batch: Buffer) -> BatchHeader:
         header = read_header(batch)

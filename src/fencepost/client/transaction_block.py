@@ -1,19 +1,21 @@
 """One transaction as a block: commits at its end, aborts on an exception.
 
-with producer.transaction() as txn:
-    for record in consumer.poll(1.0):
+records = consumer.poll(1.0)
+with producer.transaction(consumer) as txn:
+    for record in records:
         txn.send("invoices", value=invoice(record))
-    txn.send_offsets(consumer)
 
-After an abort every consumer whose offsets were to be committed goes back to its committed position: without that the
-next transaction would skip the records of this one.
+A consumer that is named at the beginning has its offsets committed with the transaction, unless `send_offsets` did it
+before the end. When the block fails, wherever it fails, every consumer whose offsets it was to commit goes back to its
+committed position: without that the next transaction would skip the records of this one. `txn.send_offsets(consumer)`
+names a consumer too, but only from there on.
 """
 
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from fencepost.client.delivery import RecordFuture, TableFuture
-from fencepost.client.exceptions import FatalError, FencedError, IllegalState, RetriableError
+from fencepost.client.exceptions import IllegalState, RetriableError
 from fencepost.client.transaction_states import State
 from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, OffsetSource
 
@@ -26,9 +28,12 @@ END_TRIES = 3
 
 
 class TransactionBlock:
-    def __init__(self, producer: "Producer") -> None:
+    def __init__(self, producer: "Producer", consumers: tuple[OffsetSource, ...] = ()) -> None:
+        for consumer in consumers:
+            _check_offsets_are_ours(consumer)
         self._producer = producer
-        self._consumers: list[OffsetSource] = []
+        self._consumers = list(consumers)
+        self._unsent = list(consumers)
 
     def send(self, topic: str, value: Any = None, key: Any = None, **record: Any) -> RecordFuture:
         return self._producer.send(topic, value, key, **record)
@@ -38,13 +43,12 @@ class TransactionBlock:
 
     def send_offsets(self, consumer: OffsetSource, offsets: AnyOffsets | None = None) -> None:
         """Commit how far the consumer has come, or the given offsets, with this transaction."""
-        if consumer.commits_automatically:
-            raise IllegalState(
-                "this consumer commits its offsets by itself, outside of the transaction: set enable_auto_commit=False"
-            )
-        self._consumers.append(consumer)
+        _check_offsets_are_ours(consumer)
+        if all(consumer is not known for known in self._consumers):
+            self._consumers.append(consumer)
         given = consumer.consumed_offsets() if offsets is None else offsets
         self._producer.send_offsets_to_transaction(given, consumer.group_metadata())
+        self._unsent = [other for other in self._unsent if other is not consumer]
 
     def send_offsets_to_transaction(self, offsets: AnyOffsets, group: str | ConsumerGroupMetadata) -> None:
         self._producer.send_offsets_to_transaction(offsets, group)
@@ -56,16 +60,16 @@ class TransactionBlock:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if problem is None:
-            try:
-                self._commit()
-            except (FatalError, FencedError):
-                raise
-            except BaseException:
-                self._abort()
-                raise
-        else:
-            self._abort()
+        if problem is not None:
+            self._give_up()
+            return
+        try:
+            for consumer in self._unsent:
+                self.send_offsets(consumer)
+            self._commit()
+        except BaseException:
+            self._give_up()
+            raise
 
     def _commit(self) -> None:
         for _ in range(END_TRIES - 1):
@@ -76,8 +80,20 @@ class TransactionBlock:
             return
         self._producer.commit_transaction()
 
-    def _abort(self) -> None:
-        if self._producer.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR):
-            self._producer.abort_transaction()
+    def _give_up(self) -> None:
+        if self._producer.state is State.COMMITTING_TRANSACTION:
+            # `commit_transaction` has to be called again, and where the consumer stands is right once it succeeds.
+            return
+        try:
+            if self._producer.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR):
+                self._producer.abort_transaction()
+        finally:
             for consumer in self._consumers:
                 consumer.seek_to_committed()
+
+
+def _check_offsets_are_ours(consumer: OffsetSource) -> None:
+    if consumer.commits_automatically:
+        raise IllegalState(
+            "this consumer commits its offsets by itself, outside of the transaction: set enable_auto_commit=False"
+        )
