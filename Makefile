@@ -15,8 +15,11 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 
+# Most tests wait for a disk, a broker or a JVM, so a worker more than two cores pays. A file stays on one worker.
+TEST_WORKERS ?= 3
+
 test: setup
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff check .
@@ -42,7 +45,7 @@ format: setup
 bench: setup
 	$(BIN)/python benchmarks/run.py
 
-PEERS := .peers/kafka-4.3.1/.fetched .peers/java-client-3.9.1/.fetched
+PEERS := .peers/kafka-4.3.1/.fetched .peers/java-client-3.9.1/.fetched .peers/spark-connector-4.2.0/.fetched
 
 kafka: $(PEERS)
 
