@@ -15,7 +15,7 @@ from tests.behaviour_client.fault_proxy import FaultProxy
 from tests.peers import require_jars
 
 SETTINGS = {
-    "log.retention.ms": "-1",  # records carry times of long ago, and a long run meets the retention check
+    "log.retention.check.interval.ms": "86400000",  # records carry times of long ago, and a run may take long
     "num.partitions": "1",
     "group.initial.rebalance.delay.ms": "0",
     "offsets.topic.num.partitions": "3",
