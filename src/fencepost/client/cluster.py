@@ -50,7 +50,7 @@ class Cluster:
             Node(-1 - index, host, port)
             for index, (host, port) in enumerate(parse_bootstrap_servers(bootstrap_servers))
         ]
-        self._allow_auto_topic_creation = allow_auto_topic_creation
+        self.allow_auto_topic_creation = allow_auto_topic_creation
         self._pool = ConnectionPool(settings, on_versions=self._learn_versions)
         self._lock = threading.Lock()
         self._refresh_lock = threading.Lock()
@@ -110,7 +110,7 @@ class Cluster:
                     asked = list(self._interest)
             request = MetadataRequest(
                 topics=None if topics is None else [MetadataRequestTopic(name=name) for name in asked],
-                allow_auto_topic_creation=self._allow_auto_topic_creation and topics is not None,
+                allow_auto_topic_creation=self.allow_auto_topic_creation and topics is not None,
             )
             response = self.call_any(request, MetadataResponse, timeout_s=timeout_s)
             if response.error_code:

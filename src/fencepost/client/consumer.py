@@ -9,6 +9,7 @@ group a second thread keeps the membership; it ends with `close`. Settings are K
 `consumer_settings.py`. A consumer is not usable in a forked child: make one there.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -33,6 +34,7 @@ from fencepost.client.offsets_lag import count_records
 from fencepost.client.serializers import Deserializer
 from fencepost.client.settings import client_settings
 from fencepost.client.time_limits import Deadline
+from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, OffsetAndMetadata, Offsets, normalized_offsets
 from fencepost.types import NO_OFFSET, OffsetRange, TopicPartition
 
@@ -79,13 +81,24 @@ class Consumer:
     @one_user
     def subscribe(
         self,
-        topics: str | Iterable[str],
+        topics: str | Iterable[str] | None = None,
         on_assigned: OnPartitions | None = None,
         on_revoked: OnPartitions | None = None,
         on_lost: OnPartitions | None = None,
+        *,
+        pattern: str | re.Pattern[str] | None = None,
     ) -> None:
-        """Share these topics with the group. Callbacks get lists of partitions; see `group_subscription.py`."""
-        self._core.subscribe(_listed(topics), Callbacks(on_assigned, on_revoked, on_lost))
+        """Share these topics with the group, or all that match `pattern`, those that are created later too.
+
+        Callbacks get lists of partitions; see `group_subscription.py`.
+        """
+        if (topics is None) is (pattern is None):
+            raise IllegalState("subscribe takes either topics or a pattern")
+        self._core.subscribe(
+            () if topics is None else _listed(topics),
+            Callbacks(on_assigned, on_revoked, on_lost),
+            None if pattern is None else TopicPattern(self._core.cluster, pattern),
+        )
 
     @one_user
     def assign(self, partitions: AnyPartitions) -> None:

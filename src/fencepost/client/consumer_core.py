@@ -20,6 +20,7 @@ from fencepost.client.fetcher import Fetcher
 from fencepost.client.group_subscription import Callbacks, GroupSubscription
 from fencepost.client.offsets_commit import OffsetCommitter
 from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
 
 WAKEUP_BYTES = 4096
@@ -49,12 +50,16 @@ class ConsumerCore:
 
     # Subscriptions
 
-    def subscribe(self, topics: Iterable[str], callbacks: Callbacks) -> None:
+    def subscribe(self, topics: Iterable[str], callbacks: Callbacks, pattern: TopicPattern | None = None) -> None:
         if not self.settings.group_id:
             raise IllegalState("subscribe needs group_id; assign partitions by hand without one")
+        # A topic that a pattern has found and that is deleted must not be created by asking for it.
+        self.cluster.allow_auto_topic_creation = self.settings.allow_auto_create_topics and pattern is None
         if self.subscription is not None:
             self.subscription.callbacks = callbacks
-            self.subscription.change_topics(topics)
+            self.subscription.pattern = pattern
+            if pattern is None:
+                self.subscription.change_topics(topics)
             return
         if len(self.assignment):
             raise IllegalState("partitions were assigned by hand: unsubscribe first")
@@ -63,6 +68,7 @@ class ConsumerCore:
             self.settings,
             self.assignment,
             topics,
+            pattern=pattern,
             callbacks=callbacks,
             before_revocation=self.commit_before_revocation,
             wake=self.wake,

@@ -17,6 +17,7 @@ from fencepost.client.group_classic import ClassicMember
 from fencepost.client.group_consumer import ConsumerProtocolMember
 from fencepost.client.group_member import NOTHING, Change, GroupMember
 from fencepost.client.time_limits import Deadline
+from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import ConsumerGroupMetadata
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
@@ -43,6 +44,7 @@ class GroupSubscription:
         assignment: Assignment,
         topics: Iterable[str],
         *,
+        pattern: TopicPattern | None = None,
         callbacks: Callbacks,
         before_revocation: Callable[[], None],
         wake: Callable[[], None],
@@ -57,11 +59,14 @@ class GroupSubscription:
         self._member: GroupMember | None = None
         self.callbacks = callbacks
         self.topics = list(topics)
+        self.pattern = pattern
+        """What `topics` follow, if they were not named."""
 
     def poll(self) -> None:
         """Follow the group: may call back, may raise what ended the membership. Does nothing inside a callback."""
         if self._is_changing:
             return
+        self._follow_pattern()
         if self._member is None:
             self._member = self._start()
         try:
@@ -79,6 +84,11 @@ class GroupSubscription:
         self.topics = list(topics)
         if self._member is not None:
             self._member.subscribe(self.topics)
+
+    def _follow_pattern(self) -> None:
+        found = self.pattern.look() if self.pattern is not None else None
+        if found is not None and found != self.topics:
+            self.change_topics(found)
 
     def identity(self) -> ConsumerGroupMetadata:
         if self._member is None:
