@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from fencepost.client import admin_groups, admin_topics, admin_transactions
 from fencepost.client.admin_groups import GroupDescription
-from fencepost.client.admin_topics import BROKER_CHOOSES, EARLIEST, LATEST, NewTopic
+from fencepost.client.admin_topics import BROKER_CHOOSES, EARLIEST, LATEST, NewTopic, Replicas
 from fencepost.client.admin_transactions import TransactionDescription
 from fencepost.client.cluster import Cluster
 from fencepost.client.metadata import TopicMetadata
@@ -47,8 +47,12 @@ class Admin:
     def describe_topics(self, names: Iterable[str] | None = None) -> dict[str, TopicMetadata]:
         return admin_topics.describe_topics(self.cluster, names)
 
-    def topic_settings(self, name: str) -> dict[str, str | None]:
-        return admin_topics.topic_settings(self.cluster, name)
+    def topic_replicas(self, name: str) -> dict[int, Replicas]:
+        return admin_topics.topic_replicas(self.cluster, name)
+
+    def topic_settings(self, name: str, *, overrides_only: bool = False) -> dict[str, str | None]:
+        """What holds for the topic; with `overrides_only` what was set for itself."""
+        return admin_topics.topic_settings(self.cluster, name, overrides_only=overrides_only)
 
     def alter_topic_settings(self, name: str, changes: Mapping[str, str | None]) -> None:
         admin_topics.alter_topic_settings(self.cluster, name, changes)

@@ -38,12 +38,21 @@ from fencepost.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
+from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 TOPIC_RESOURCE = 2
+TOPIC_OVERRIDE = 1
+"""Where a setting comes from: the topic itself. Other sources are the broker's."""
 DEFAULT_MAX_MESSAGE_BYTES = 1_048_588
 BROKER_CHOOSES = -1
 EARLIEST, LATEST = -2, -1
 SET, DELETE = 0, 1
+
+
+class Replicas(NamedTuple):
+    leader_id: int
+    replica_ids: list[int]
+    in_sync_ids: list[int]
 
 
 class NewTopic(NamedTuple):
@@ -109,12 +118,24 @@ def describe_topics(cluster: Cluster, names: Iterable[str] | None = None) -> dic
     return {name: topics[name] for name in wanted}
 
 
-def topic_settings(cluster: Cluster, name: str, keys: Iterable[str] | None = None) -> dict[str, str | None]:
+def topic_replicas(cluster: Cluster, name: str) -> dict[int, Replicas]:
+    """Who holds copies of each partition, by partition."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
+    topic = cluster.call_any(request, MetadataResponse).topics[0]
+    _check(topic.error_code, "Metadata", name, None)
+    rows = sorted(topic.partitions, key=lambda row: row.partition_index)
+    return {row.partition_index: Replicas(row.leader_id, row.replica_nodes, row.isr_nodes) for row in rows}
+
+
+def topic_settings(
+    cluster: Cluster, name: str, keys: Iterable[str] | None = None, *, overrides_only: bool = False
+) -> dict[str, str | None]:
+    """What holds for the topic; with `overrides_only` what was set for itself."""
     resource = DescribeConfigsResource(TOPIC_RESOURCE, name, None if keys is None else list(keys))
     response = cluster.call_any(DescribeConfigsRequest(resources=[resource]), DescribeConfigsResponse)
     result = response.results[0]
     _check(result.error_code, "DescribeConfigs", name, result.error_message)
-    return {row.name: row.value for row in result.configs}
+    return {row.name: row.value for row in result.configs if not overrides_only or row.config_source == TOPIC_OVERRIDE}
 
 
 def alter_topic_settings(cluster: Cluster, name: str, changes: Mapping[str, str | None]) -> None:

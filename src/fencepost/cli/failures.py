@@ -1,0 +1,56 @@
+"""Exit codes, and how trouble becomes one of them with a message that says what to do next."""
+
+import re
+
+import click
+
+from fencepost.client.exceptions import AuthenticationFailed, Disconnected, Timeout, UnknownTopicOrPartition
+from fencepost.errors import FencepostError
+from fencepost.settings import InvalidSetting
+
+DONE = 0
+FAILED = 1
+WRONG_USAGE = 2
+UNREACHABLE = 3
+FOUND = 4
+INTERRUPTED = 130
+
+WHERE_TO_LOOK = (
+    "Is it running, and is the address right? `fencepost serve` starts a broker; --bootstrap-servers, or the "
+    "environment variable KAFKA_BOOTSTRAP_SERVERS, names another one."
+)
+
+
+class Failure(click.ClickException):
+    """One line on standard error, and an exit code."""
+
+    exit_code = FAILED
+
+
+class Unreachable(Failure):
+    exit_code = UNREACHABLE
+
+
+def as_failure(problem: FencepostError) -> click.ClickException:
+    if isinstance(problem, InvalidSetting):
+        return click.UsageError(str(problem))
+    if isinstance(problem, Disconnected):
+        return Unreachable(f"{problem}. {WHERE_TO_LOOK}")
+    if isinstance(problem, Timeout):
+        return Unreachable(in_plain_words(problem))
+    if isinstance(problem, AuthenticationFailed):
+        return Failure(
+            f"{in_plain_words(problem)} Give name and password with -X sasl.username=... -X sasl.password=..."
+        )
+    if isinstance(problem, UnknownTopicOrPartition):
+        return Failure(f"{in_plain_words(problem)} `fencepost topics list` shows the topics that there are.")
+    return Failure(in_plain_words(problem))
+
+
+def in_plain_words(problem: FencepostError) -> str:
+    """What was refused and why, the code of the protocol at the end for whoever looks it up."""
+    match = re.fullmatch(r"(?:(.*?): )?\w+ was answered with ([\w ]+): (.*)", str(problem), flags=re.DOTALL)
+    if match is None:
+        return str(problem)
+    what, code, said = match.groups()
+    return f"{what}: {said} ({code})" if what else f"{said} ({code})"

@@ -1,0 +1,82 @@
+"""What commands print: tables for people, JSON for programs.
+
+A table in a terminal fits its width, long cells on several lines; elsewhere nothing is wrapped or cut, so that `grep`
+and `awk` find whole lines, and nothing is coloured. With `--json` a command prints one document, or one object a line
+where it prints as it goes.
+"""
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
+Cell = str | int | None
+WIDE = 10_000
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def print_json(document: Any) -> None:
+    click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def json_line(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)
+
+
+def print_table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, empty: str) -> None:
+    """`empty` is the sentence that stands for a table without rows. Numbers are set to the right."""
+    texts = [[_text(cell) for cell in row] for row in rows]
+    if not texts:
+        click.echo(empty)
+        return
+    is_number = [all(_is_number(row[column]) for row in texts) for column in range(len(headings))]
+    if sys.stdout.isatty():
+        _print_in_terminal(headings, texts, is_number)
+        return
+    widths = [max(len(row[column]) for row in [list(headings), *texts]) for column in range(len(headings))]
+    for row in [list(headings), *texts]:
+        cells = [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, is_number, strict=True)
+        ]
+        click.echo("  ".join(cells).rstrip())
+
+
+def _print_in_terminal(headings: Sequence[str], texts: list[list[str]], is_number: list[bool]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold", pad_edge=False)
+    for heading, right in zip(headings, is_number, strict=True):
+        table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=right)
+    for row in texts:
+        table.add_row(*(Text(text, overflow="fold") for text in row))
+    Console(highlight=False).print(table)
+
+
+def say(sentence: str) -> None:
+    """A word to the person, beside what the command prints."""
+    click.echo(sentence, err=True)
+
+
+def confirm(question: str, *, is_sure: bool) -> bool:
+    """Whether to go on after a preview: `--yes`, or a person who says so. Where nobody can be asked, no."""
+    if is_sure:
+        return True
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return click.confirm(question)
+    say("Nothing was changed: this is a preview. Add --yes to do it.")
+    return False
+
+
+def _text(cell: Cell) -> str:
+    return "-" if cell is None else str(cell)
+
+
+def _is_number(text: str) -> bool:
+    return text == "-" or text.removeprefix("<=").lstrip("-").isdigit()

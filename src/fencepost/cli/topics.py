@@ -1,0 +1,214 @@
+"""`fencepost topics`: create, list, describe, alter, delete."""
+
+from collections.abc import Iterable
+
+import click
+
+from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.failures import Failure
+from fencepost.cli.names import complete_topics
+from fencepost.cli.output import confirm, json_option, print_json, print_table
+from fencepost.client.admin import Admin
+from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic
+from fencepost.client.metadata import TopicMetadata
+from fencepost.settings import InvalidSetting
+from fencepost.types import TopicPartition
+
+
+@click.group("topics")
+def command() -> None:
+    """Create, list, describe, alter and delete topics, on any Kafka cluster."""
+
+
+@command.command("create")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.option("-p", "--partitions", type=click.IntRange(min=1), help="How many; the broker's default if not given.")
+@click.option("--replication-factor", type=click.IntRange(min=1), help="Copies; the broker's default if not given.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A topic setting; may be repeated.")
+@click.option("--if-not-exists", is_flag=True, help="Leave a topic that is there as it is.")
+@json_option
+@connection_options
+def create(
+    names: tuple[str, ...],
+    partitions: int | None,
+    replication_factor: int | None,
+    settings: tuple[str, ...],
+    if_not_exists: bool,
+    as_json: bool,
+    connection: Connection,
+) -> None:
+    """Create topics.
+
+    \b
+    Examples:
+      fencepost topics create purchases --partitions 3
+      fencepost topics create ledger --set cleanup.policy=compact --if-not-exists
+    """
+    chosen = dict(parse_setting(text) for text in settings)
+    count = BROKER_CHOOSES if partitions is None else partitions
+    copies = BROKER_CHOOSES if replication_factor is None else replication_factor
+    with connection.admin() as admin:
+        there = set(admin.describe_topics()) if if_not_exists else set()
+        wanted = [name for name in names if name not in there]
+        admin.create_topics([NewTopic(name, count, copies, chosen) for name in wanted])
+    if as_json:
+        print_json({"created": wanted, "there_already": [name for name in names if name in there]})
+        return
+    for name in names:
+        click.echo(f"{name} is there already" if name in there else f"created {name}")
+
+
+@command.command("list")
+@click.option("--internal", is_flag=True, help="Kafka's own topics too.")
+@json_option
+@connection_options
+def list_command(internal: bool, as_json: bool, connection: Connection) -> None:
+    """List topics, with the offsets that they hold: markers and aborted records take offsets too.
+
+    \b
+    Examples:
+      fencepost topics list
+      fencepost topics list --internal --json
+    """
+    with connection.admin() as admin:
+        topics = [topic for topic in admin.describe_topics().values() if internal or not is_internal(topic)]
+        offsets = count_offsets(admin, topics)
+    rows = [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics]
+    if as_json:
+        print_json([dict(zip(("name", "partitions", "offsets"), row, strict=True)) for row in sorted(rows)])
+        return
+    print_table(["TOPIC", "PARTITIONS", "OFFSETS"], sorted(rows), empty="There are no topics.")
+
+
+@command.command("describe")
+@click.argument("name", shell_complete=complete_topics)
+@click.option("--all-settings", is_flag=True, help="Settings with the broker's defaults too.")
+@json_option
+@connection_options
+def describe(name: str, all_settings: bool, as_json: bool, connection: Connection) -> None:
+    """Show the partitions of a topic and its settings.
+
+    STABLE is the last stable offset: where it is less than END, an open transaction holds readers back
+    (`fencepost txn blockers` says whose).
+
+    \b
+    Examples:
+      fencepost topics describe purchases
+      fencepost topics describe purchases --all-settings --json
+    """
+    with connection.admin() as admin:
+        replicas = admin.topic_replicas(name)
+        where = {index: TopicPartition(name, index) for index in replicas}
+        starts = admin.earliest_offsets(where.values())
+        stable = admin.latest_offsets(where.values(), read_committed=True)
+        ends = admin.latest_offsets(where.values())
+        settings = admin.topic_settings(name, overrides_only=not all_settings)
+    partitions = [
+        {
+            "partition": index,
+            "leader": row.leader_id,
+            "replicas": row.replica_ids,
+            "in_sync": row.in_sync_ids,
+            "start_offset": starts[where[index]],
+            "last_stable_offset": stable[where[index]],
+            "end_offset": ends[where[index]],
+        }
+        for index, row in replicas.items()
+    ]
+    if as_json:
+        print_json({"name": name, "partitions": partitions, "settings": settings})
+        return
+    print_table(
+        ["PARTITION", "LEADER", "REPLICAS", "IN SYNC", "START", "STABLE", "END"],
+        [[_cell(value) for value in row.values()] for row in partitions],
+        empty=f"{name} has no partitions.",
+    )
+    click.echo()
+    title = "SETTING" if all_settings else "SET FOR THIS TOPIC"
+    empty = "All settings are the broker's defaults."
+    print_table([title, "VALUE"], [[key, value] for key, value in sorted(settings.items())], empty=empty)
+
+
+@command.command("alter")
+@click.argument("name", shell_complete=complete_topics)
+@click.option("-p", "--partitions", type=click.IntRange(min=1), help="Grow to this many; there is no way back.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A topic setting; may be repeated.")
+@click.option("--unset", "unset", multiple=True, metavar="NAME", help="Back to the broker's default; may be repeated.")
+@connection_options
+def alter(
+    name: str, partitions: int | None, settings: tuple[str, ...], unset: tuple[str, ...], connection: Connection
+) -> None:
+    """Change the settings of a topic, or give it more partitions.
+
+    More partitions move keys: records with the same key no longer lie in one partition.
+
+    \b
+    Examples:
+      fencepost topics alter purchases --set retention.ms=86400000
+      fencepost topics alter purchases --unset retention.ms --partitions 4
+    """
+    changes: dict[str, str | None] = dict(parse_setting(text) for text in settings)
+    changes |= dict.fromkeys(unset)
+    if not changes and partitions is None:
+        raise click.UsageError("nothing to do: give --partitions, --set or --unset")
+    with connection.admin() as admin:
+        if changes:
+            admin.alter_topic_settings(name, changes)
+        if partitions is not None:
+            admin.create_partitions({name: partitions})
+    click.echo(f"altered {name}")
+
+
+@command.command("delete")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_topics)
+@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@connection_options
+def delete(names: tuple[str, ...], is_sure: bool, connection: Connection) -> None:
+    """Delete topics and all that is in them. Shows what would go, and asks; where it cannot ask, --yes does it.
+
+    \b
+    Examples:
+      fencepost topics delete ledger
+      fencepost topics delete ledger --yes
+    """
+    with connection.admin() as admin:
+        topics = list(admin.describe_topics(names).values())
+        offsets = count_offsets(admin, topics)
+        print_table(
+            ["TOPIC", "PARTITIONS", "OFFSETS"],
+            [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics],
+            empty="",
+        )
+        if internal := [topic.name for topic in topics if is_internal(topic)]:
+            raise Failure(f"{', '.join(internal)}: the cluster lives on it; it is not deleted")
+        if confirm("Delete all of it?", is_sure=is_sure):
+            admin.delete_topics(names)
+            click.echo(f"deleted {', '.join(names)}")
+
+
+def parse_setting(text: str) -> tuple[str, str]:
+    name, separator, value = text.partition("=")
+    if not separator or not name.strip():
+        raise InvalidSetting(f"--set {text}: expected NAME=VALUE, for example --set retention.ms=86400000")
+    return name.strip(), value.strip()
+
+
+def is_internal(topic: TopicMetadata) -> bool:
+    return topic.is_internal or topic.name.startswith("__")
+
+
+def count_offsets(admin: Admin, topics: Iterable[TopicMetadata]) -> dict[str, int]:
+    """How many offsets each topic holds between its partitions' starts and ends."""
+    named = list(topics)
+    partitions = [TopicPartition(topic.name, index) for topic in named for index in topic.available_partitions]
+    starts, ends = admin.earliest_offsets(partitions), admin.latest_offsets(partitions)
+    counts = {topic.name: 0 for topic in named}
+    for where in partitions:
+        counts[where.topic] += ends[where] - starts[where]
+    return counts
+
+
+def _cell(value: object) -> str | int:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return value if isinstance(value, int) else str(value)
