@@ -1,6 +1,7 @@
 """Apache Kafka beside us: one KRaft node on loopback, from the jars of `make kafka`, in a temporary folder.
 
-It is the control in behaviour tests and the rival in benchmarks, with its defaults unless said otherwise.
+It is the control in behaviour tests and the rival in benchmarks, with its defaults unless said otherwise. Several of
+them make a cluster: `apache_cluster.py`.
 """
 
 import os
@@ -12,7 +13,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from fencepost.errors import FencepostError
 
@@ -39,8 +40,24 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
+class Place(NamedTuple):
+    """Where a node is found: by clients, and by the other controllers."""
+
+    node_id: int
+    port: int
+    controller_port: int
+
+
 class ApacheKafka:
-    def __init__(self, *, settings: Mapping[str, str] | None = None, heap: str = "1g") -> None:
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, str] | None = None,
+        heap: str = "1g",
+        place: Place | None = None,
+        format_options: tuple[str, ...] = (),
+    ) -> None:
+        """`format_options` go to Kafka's storage tool, which lays down what must be there before the first start."""
         jars = find_jars()
         if jars is None:
             raise FencepostError(
@@ -50,15 +67,23 @@ class ApacheKafka:
         self._heap = heap
         self._temporary = tempfile.TemporaryDirectory(prefix="apache-kafka-")
         self.folder = Path(self._temporary.name)
-        self.port, controller_port = free_ports(2)
+        self.place = place or Place(1, *free_ports(2))
         self._properties = self.folder / "server.properties"
-        self._write_properties(controller_port, settings or {})
+        self._write_properties(settings or {})
         self._process: subprocess.Popen[bytes] | None = None
-        self._java("kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._properties), check=True)
+        self._format(format_options)
+
+    @property
+    def port(self) -> int:
+        return self.place.port
 
     @property
     def bootstrap_servers(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
 
     @property
     def process_id(self) -> int:
@@ -72,6 +97,12 @@ class ApacheKafka:
 
     def start(self) -> Self:
         """Returns when the broker accepts connections."""
+        self.launch()
+        self.wait_until_it_listens()
+        return self
+
+    def launch(self) -> None:
+        """Start the process. A node of a cluster accepts connections when most controllers have found each other."""
         with self.log_file.open("ab") as log:
             command = [
                 *self._java_command(f"-Xmx{self._heap}", f"-Xms{self._heap}"),
@@ -79,15 +110,16 @@ class ApacheKafka:
                 str(self._properties),
             ]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+
+    def wait_until_it_listens(self) -> None:
         try:
-            self._wait_until_it_listens()
+            self._wait()
         except BaseException:
             # Whatever ends the wait, a test's time limit included, the process may not outlive it.
             self.kill()
             raise
-        return self
 
-    def _wait_until_it_listens(self) -> None:
+    def _wait(self) -> None:
         deadline = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline:
             if self._process is None or self._process.poll() is not None:
@@ -135,18 +167,21 @@ class ApacheKafka:
         quiet = "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn"
         return ["java", *flags, quiet, "-cp", self._classpath]
 
-    def _java(self, *arguments: str, check: bool) -> None:
-        done = subprocess.run([*self._java_command(), *arguments], capture_output=True, text=True, check=False)
-        if check and done.returncode != 0:
-            raise FencepostError(f"{arguments[0]} failed: {done.stderr[-2000:]}")
+    def _format(self, options: tuple[str, ...]) -> None:
+        tool = ["kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(self._properties), *options]
+        done = subprocess.run([*self._java_command(), *tool], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            self._temporary.cleanup()
+            raise FencepostError(f"Apache Kafka's storage tool failed: {done.stderr[-2000:]}")
 
-    def _write_properties(self, controller_port: int, settings: Mapping[str, str]) -> None:
+    def _write_properties(self, settings: Mapping[str, str]) -> None:
+        node_id, port, controller_port = self.place
         properties = {
             "process.roles": "broker,controller",
-            "node.id": "1",
-            "controller.quorum.voters": f"1@127.0.0.1:{controller_port}",
+            "node.id": str(node_id),
+            "controller.quorum.voters": f"{node_id}@127.0.0.1:{controller_port}",
             "controller.listener.names": "CONTROLLER",
-            "listeners": f"PLAINTEXT://127.0.0.1:{self.port},CONTROLLER://127.0.0.1:{controller_port}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller_port}",
             "log.dirs": str(self.folder / "data"),
             "offsets.topic.replication.factor": "1",
             "transaction.state.log.replication.factor": "1",

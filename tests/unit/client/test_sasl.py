@@ -30,6 +30,16 @@ def test_scram_follows_the_example_of_its_rfc() -> None:
         tokens.send(SERVER_FINAL)
 
 
+def test_scram_follows_the_example_of_its_first_rfc_with_another_hash() -> None:
+    """RFC 5802, section 5: the same exchange with SHA-1. SHA-512 has no example of its own, but a live test."""
+    tokens = scram("sha1", username="user", password="pencil", nonce="fyko+d2lbbFgONRv9qkxdawL")
+    assert next(tokens) == b"n,,n=user,r=fyko+d2lbbFgONRv9qkxdawL"
+    final = tokens.send(b"r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,s=QSXCR+Q6sek8bf92,i=4096")
+    assert final == b"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfcNHYJY1ZVvWVs7j,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts="
+    with pytest.raises(StopIteration):
+        tokens.send(b"v=rmF9pqV8S7suAoZWja4dJRkFsKQ=")
+
+
 def test_names_are_escaped() -> None:
     assert next(scram("sha512", username="a,b=c", password="", nonce="n")) == b"n,,n=a=2Cb=3Dc,r=n"
 
