@@ -12,9 +12,12 @@ from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import BatchHeader, TimestampType
-from fencepost.records.reader import read_payload
+from fencepost.records.reader import read_payload, view_payload
 from fencepost.records.varint import read_varint, read_varlong
 from fencepost.types import NO_TIMESTAMP, Buffer
+
+ALIKE_RECORDS_MIN = 32
+"""Looking for neighbours of one size takes as long as walking over a few records."""
 
 
 def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | None:
@@ -22,7 +25,7 @@ def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | Non
     if header.compression != Compression.NONE:
         return None
     try:
-        payload = read_payload(batch, header)
+        payload = view_payload(batch, header)
         position = _end_of_records(payload, header.record_count)
     except IndexError:
         return _invalid(f"{header.record_count} records do not fit in the batch's {len(payload)} bytes")
@@ -31,10 +34,42 @@ def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | Non
     return _refuse_extent(payload, position, header)
 
 
-def _end_of_records(payload: bytes, record_count: int) -> int:
-    """Where the last record ends. This runs for every record that is produced, so the common lengths, of one and two
-    bytes, are read in place."""
+def _end_of_records(payload: Buffer, record_count: int) -> int:
+    """Where the last record ends. This runs for every record that is produced: neighbours of one size are passed over
+    together; where there are none, records are walked, more of them after each attempt that failed."""
     position = 0
+    window = walked = ALIKE_RECORDS_MIN
+    while record_count > ALIKE_RECORDS_MIN:
+        wanted = min(window, record_count)
+        passed, end = _pass_alike(payload, position, wanted)
+        window = 2 * window if passed == wanted else ALIKE_RECORDS_MIN
+        if passed >= ALIKE_RECORDS_MIN:
+            walked = ALIKE_RECORDS_MIN
+        else:
+            payload = bytes(payload)  # read faster than a view; copied once at most
+            passed = min(walked, record_count)
+            end = _walk(payload, position, passed)
+            walked *= 2
+        position = end
+        record_count -= passed
+    return _walk(payload, position, record_count)
+
+
+def _pass_alike(payload: Buffer, position: int, record_count: int) -> tuple[int, int]:
+    """How many records from here on, up to so many, have the size of the first, and where the last of them ends. They
+    do if the bytes of its length stand again wherever a record of that size would begin."""
+    length, start = read_varint(payload, position)
+    if length < 0:
+        return 0, position
+    size_bytes = start - position + length
+    for at in range(position, start):
+        column = bytes(payload[at : at + (record_count - 1) * size_bytes + 1 : size_bytes])
+        record_count = len(column) - len(column.lstrip(column[:1]))
+    return record_count, position + record_count * size_bytes
+
+
+def _walk(payload: Buffer, position: int, record_count: int) -> int:
+    """From length to length; the common ones, of one and two bytes, are read in place."""
     for _ in range(record_count):
         byte = payload[position]
         if byte & 1 == 0:
@@ -104,7 +139,7 @@ def _refuse_records(
     return _refuse_extent(payload, position, header)
 
 
-def _refuse_extent(payload: bytes, position: int, header: BatchHeader) -> Refusal | None:
+def _refuse_extent(payload: Buffer, position: int, header: BatchHeader) -> Refusal | None:
     if position == len(payload):
         return None
     return _invalid(f"{header.record_count} records end at {position} of the batch's {len(payload)} bytes")

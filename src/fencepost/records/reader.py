@@ -42,16 +42,21 @@ def iter_records(batch: Buffer, *, decompressed_bytes_max: int = DECOMPRESSED_BY
 
 def read_payload(batch: Buffer, header: BatchHeader, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> bytes:
     """The encoded records of a batch, decompressed."""
+    payload = view_payload(batch, header)
+    if header.compression == Compression.NONE or not payload:
+        return bytes(payload)
+    return decompress(payload, header.compression, decompressed_bytes_max=decompressed_bytes_max)
+
+
+def view_payload(batch: Buffer, header: BatchHeader) -> memoryview:
+    """The encoded records of a batch as they are."""
     if header.magic != MAGIC:
         raise InvalidRecordBatch(f"the batch has magic {header.magic}: only {MAGIC} is read")
     if header.size_bytes != len(batch):
         raise InvalidRecordBatch(f"the batch says it has {header.size_bytes} bytes and has {len(batch)}")
     if header.record_count < 0:
         raise InvalidRecordBatch(f"the batch says it has {header.record_count} records")
-    payload = memoryview(batch)[HEADER_BYTES:]
-    if header.compression == Compression.NONE or not payload:
-        return bytes(payload)
-    return decompress(payload, header.compression, decompressed_bytes_max=decompressed_bytes_max)
+    return memoryview(batch)[HEADER_BYTES:]
 
 
 def _read_record(payload: bytes, position: int, header: BatchHeader) -> tuple[Record, int]:

@@ -5,6 +5,7 @@ IndexError, which whoever reads records turns into `InvalidRecordBatch` once, ou
 """
 
 from fencepost.records.errors import InvalidRecordBatch
+from fencepost.types import Buffer
 
 VARINT_BYTES_MAX = 5
 VARLONG_BYTES_MAX = 10
@@ -34,7 +35,7 @@ def encode_varint(value: int) -> bytes:
     return _SMALL[value] if 0 <= value <= _SMALL_MAX else _encode(value)
 
 
-def read_varint(data: bytes, position: int) -> tuple[int, int]:
+def read_varint(data: Buffer, position: int) -> tuple[int, int]:
     """The value at `position`, at most 32 bits wide, and the position behind it."""
     byte = data[position]
     if byte < 0x80:
@@ -46,7 +47,7 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
     return _read_long(data, position, VARINT_BYTES_MAX, 0xFFFF_FFFF)
 
 
-def read_varlong(data: bytes, position: int) -> tuple[int, int]:
+def read_varlong(data: Buffer, position: int) -> tuple[int, int]:
     """The value at `position`, at most 64 bits wide, and the position behind it."""
     byte = data[position]
     if byte < 0x80:
@@ -54,7 +55,7 @@ def read_varlong(data: bytes, position: int) -> tuple[int, int]:
     return _read_long(data, position, VARLONG_BYTES_MAX, 0xFFFF_FFFF_FFFF_FFFF)
 
 
-def _read_long(data: bytes, position: int, bytes_max: int, unsigned_max: int) -> tuple[int, int]:
+def _read_long(data: Buffer, position: int, bytes_max: int, unsigned_max: int) -> tuple[int, int]:
     unsigned = 0
     for index in range(bytes_max):
         byte = data[position + index]

@@ -3,7 +3,7 @@ import pytest
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression, compress
-from fencepost.records.header import read_header, write_header
+from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.inspection import validate_record_lengths, validate_records_inside
 from fencepost.records.record import Record
 from fencepost.records.rewriting import with_append_time
@@ -89,6 +89,41 @@ def test_hopping_over_lengths_finds_a_wrong_count_or_extent(payload: str, record
     refused = lengths(batch_of(payload, record_count=record_count))
     assert refused is not None
     assert refused.error_code == ErrorCode.INVALID_RECORD
+
+
+def of_sizes(sizes: list[int]) -> list[Record]:
+    return [Record(timestamp_ms=0, value=bytes(size)) for size in sizes]
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        [100] * 9000,
+        [20] * 33 + [21] * 32 + [20] * 31 + [200] * 500 + [20_000] * 40,
+        [size for size in range(300) for _ in range(size % 70)],
+        [size % 97 for size in range(3000)],
+    ],
+)
+def test_records_of_one_size_and_of_many_are_counted_alike(sizes: list[int]) -> None:
+    batch = build_batch(of_sizes(sizes))
+    payload = bytearray(batch[HEADER_BYTES:])
+    header = read_header(batch)
+    assert lengths(batch) is None
+    for count in (len(sizes) - 1, len(sizes) + 1):
+        wrong = write_header(header._replace(record_count=count), payload) + payload
+        assert lengths(wrong) is not None
+    cut_short = write_header(header, payload[:-1]) + payload[:-1]
+    assert lengths(cut_short) is not None
+
+
+@pytest.mark.parametrize("damaged", [0, 1, 31, 32, 33, 63, 64, 500, 998, 999])
+@pytest.mark.parametrize("change", [1, 2, -2])
+def test_one_wrong_length_among_a_thousand_of_one_size_is_found(damaged: int, change: int) -> None:
+    """Lengths of two bytes; the first holds the sign and the low bits."""
+    batch = bytearray(build_batch([Record(timestamp_ms=0, value=bytes(100))] * 64 + of_sizes([99] * 936)))
+    size_bytes = (len(batch) - HEADER_BYTES) // 1000
+    batch[HEADER_BYTES + damaged * size_bytes] += change
+    assert lengths(bytes(batch)) is not None
 
 
 def test_hopping_over_lengths_does_not_open_a_compressed_batch() -> None:
