@@ -3,6 +3,10 @@
 Everything happens on one event loop, in the order in which requests arrive. Only writing and syncing a commit group
 happens on another thread, so a slow disk delays acknowledgements and nothing else. While one group is being synced,
 appends gather in the next: that is the whole of group commit. A third thread cleans sealed segments.
+
+A turn of the loop serves the requests of all sockets that were readable. What need not happen for each of them happens
+once, at its end: the commit begins and the timer is set. Replies that a sync released leave in one write for each
+connection.
 """
 
 import asyncio
@@ -40,7 +44,10 @@ class BrokerServer:
         self._next_connection_id = 0
         self._committer = CommitThread()
         self._cleaning = CleaningThread(core.housekeeping.cleaner, run=self._run, fail=self._fail)
-        self._commit_is_scheduled = False
+        self._turn_is_ending = False
+        self._awaiting_sync: dict[Connection, None] = {}
+        """Connections whose next reply waits for the journal."""
+        self._took_requests = True
         self._commit_in_flight = False
         self._commit_ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -58,8 +65,7 @@ class BrokerServer:
         self._listener = await self._loop.create_server(self._new_connection, host, port, backlog=512)
         bound: tuple[str, int] = self._listener.sockets[0].getsockname()[:2]
         self.core.advertise(host=bound[0], port=bound[1])
-        self._schedule_commit()
-        self._arm_timer()
+        self._end_turn_soon()
         self._sweep = self._loop.call_later(CONNECTION_SWEEP_INTERVAL_S, self._close_silent_connections)
         return bound
 
@@ -91,6 +97,7 @@ class BrokerServer:
             self._commit_ended.clear()
             if self._commit_in_flight:
                 await self._commit_ended.wait()
+        self._deliver()
         for connection in list(self.connections.values()):
             connection.close("the broker stops")
         self._committer.stop()
@@ -119,7 +126,7 @@ class BrokerServer:
 
     def _arm_timer(self) -> None:
         """A timer that fires too early does no harm, so one that is early enough is left alone."""
-        wake_at_ms = self.core.wake_at_ms()
+        wake_at_ms = None if self._is_stopping else self.core.wake_at_ms()
         if wake_at_ms is None or (self._timer is not None and self._timer_at_ms <= wake_at_ms):
             return
         if self._timer is not None:
@@ -131,7 +138,7 @@ class BrokerServer:
     def _tick(self) -> None:
         self._timer = None
         self._run(lambda: self.core.tick(self.now()))
-        self._after_core()
+        self._end_turn_soon()
 
     def _close_silent_connections(self) -> None:
         now_ms = self.monotonic_ms()
@@ -169,10 +176,11 @@ class BrokerServer:
 
     def connection_closed(self, connection: Connection) -> None:
         self.connections.pop(connection.connection_id, None)
+        self._awaiting_sync.pop(connection, None)
         if connection.close_reason:
             logger.info("closed connection of %s: %s", connection.peer.address, connection.close_reason)
         self._run(lambda: self.core.connection_closed(connection.peer))
-        self._after_core()
+        self._end_turn_soon()
 
     def receive_frame(self, connection: Connection, frame: memoryview) -> None:
         if self.failure is not None:
@@ -197,12 +205,16 @@ class BrokerServer:
         outcome = self._handle(call)
         if isinstance(outcome, Reply):
             call.reply = outcome
-            connection.flush()
+            if outcome.position <= self.core.synced_position:
+                connection.flush()
+            else:
+                self._awaiting_sync[connection] = None
         elif isinstance(outcome, CloseConnection):
             connection.close(outcome.reason)
         elif outcome is NO_REPLY:
             connection.waiting.pop()
-        self._after_core()
+        if not self._turn_is_ending:
+            self._end_turn_soon()
 
     def encode_reply(self, call: Call) -> list[Buffer]:
         assert call.reply is not None
@@ -210,8 +222,9 @@ class BrokerServer:
         self.counts.sent_bytes += sum(map(len, pieces))
         return pieces
 
-    def is_synced(self, position: int) -> bool:
-        return position <= self.core.synced_position
+    @property
+    def synced_position(self) -> int:
+        return self.core.synced_position
 
     @property
     def takes_requests(self) -> bool:
@@ -244,26 +257,44 @@ class BrokerServer:
                 logger.exception("the broker cannot go on")
                 self._fail(problem)
 
-    def _after_core(self) -> None:
-        """Deliver what the last step released, and see to its durability and its deadlines."""
+    # The end of a turn
+
+    def _end_turn_soon(self) -> None:
+        if not self._turn_is_ending:
+            self._turn_is_ending = True
+            self._loop.call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        """See to the durability of what the turn appended, deliver what it released, and mind the next deadline."""
+        self._turn_is_ending = False
+        self._start_commit()
+        self._deliver()
+        self._adjust_reading()
+        self._cleaning.start_next()
+        self._arm_timer()
+
+    def _deliver(self) -> None:
+        """What was answered later than it was asked."""
         for call, reply in self.core.take_outbox():
             call.reply = reply
             connection = self.connections.get(call.peer.connection_id)
             if connection is not None:
-                connection.flush()
-        self._schedule_commit()
-        self._cleaning.start_next()
-        self._arm_timer()
+                self._send_replies(connection)
 
-    def _schedule_commit(self) -> None:
-        if self._commit_is_scheduled or self._commit_in_flight or not self.core.has_unsynced_entries:
-            return
-        self._commit_is_scheduled = True
-        self._loop.call_soon(self._start_commit)
+    def _send_replies(self, connection: Connection) -> None:
+        connection.flush()
+        if connection.waits_for_sync:
+            self._awaiting_sync[connection] = None
+
+    def _adjust_reading(self) -> None:
+        """When the broker stops taking requests, or takes them again, every connection has to know."""
+        if self.takes_requests != self._took_requests:
+            self._took_requests = not self._took_requests
+            for connection in self.connections.values():
+                connection.adjust_reading()
 
     def _start_commit(self) -> None:
-        self._commit_is_scheduled = False
-        if self._commit_in_flight or self.failure is not None:
+        if self._commit_in_flight or self.failure is not None or not self.core.has_unsynced_entries:
             return
         group = self.core.begin_commit()
         if group is not None:
@@ -278,8 +309,7 @@ class BrokerServer:
             self._fail(problem)
             return
         self._run(lambda: self.core.finish_commit(group))
-        for connection in list(self.connections.values()):
-            if connection.waits_for_sync:
-                connection.flush()
-            connection.adjust_reading()
-        self._after_core()
+        awaiting, self._awaiting_sync = self._awaiting_sync, {}
+        for connection in awaiting:
+            self._send_replies(connection)
+        self._end_turn_soon()

@@ -29,9 +29,10 @@ class Host(Protocol):
 
     def encode_reply(self, call: Call) -> list[Buffer]: ...
 
-    def is_synced(self, position: int) -> bool: ...
-
     def monotonic_ms(self) -> int: ...
+
+    @property
+    def synced_position(self) -> int: ...
 
     @property
     def takes_requests(self) -> bool: ...
@@ -88,15 +89,20 @@ class Connection(asyncio.Protocol):
 
     def flush(self) -> None:
         """Send the replies whose turn has come: in request order, and only what the journal has synced."""
-        pieces: list[Buffer] = []
         waiting, host = self.waiting, self.host
+        if not waiting or self._transport is None:
+            return
+        pieces: list[Buffer] = []
+        synced_position = host.synced_position
         try:
-            while waiting and (reply := waiting[0].reply) is not None and host.is_synced(reply.position):
+            while waiting and (reply := waiting[0].reply) is not None and reply.position <= synced_position:
                 pieces += host.encode_reply(waiting.popleft())
         except WireError as problem:
+            # No later reply may take the place of this one.
+            waiting.clear()
             self.close(f"the reply cannot be encoded: {problem}")
             return
-        if pieces and self._transport is not None:
+        if pieces:
             self._transport.writelines(pieces)
             self.last_activity_ms = host.monotonic_ms()
             self.adjust_reading()
@@ -127,7 +133,8 @@ class Connection(asyncio.Protocol):
             self._transport.pause_reading()
 
     def close(self, reason: str) -> None:
-        """Close after what was already written has left."""
+        """Close after what may leave by now has left."""
+        self.flush()
         if self._transport is not None:
             self.close_reason = reason
             self.closing_since_ms = self.host.monotonic_ms()
