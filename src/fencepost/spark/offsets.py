@@ -1,9 +1,9 @@
 """The source's offset: where the next micro-batch begins, in every partition of every topic.
 
 It is what Spark writes into its offset log, as JSON: `{"fencepost": 1, "cluster": "<cluster id>", "topics":
-{"purchases": {"id": "<topic id>", "partitions": {"0": 42, "1": 17}}}}`. Topic ids tell a topic from a later one of the
-same name, the cluster id one cluster from another. Offsets of Spark's own `kafka` source (`{"purchases": {"0": 42}}`)
-can be read too; they carry no ids.
+{"purchases": {"id": "<topic id>", "partitions": {"0": 42, "1": 17}}}}`. Topic ids tell a topic from a later one of
+the same name, the cluster id one cluster from another. Offsets of Spark's own `kafka` source (`{"purchases": {"0":
+42}}`) can be read too; they carry no ids.
 """
 
 import json
