@@ -6,7 +6,13 @@ from fencepost.cli.lazy_group import LazyGroup
 
 COMMANDS = {
     "serve": ("fencepost.cli.serve", "Run the broker."),
+    "run": ("fencepost.cli.run", "Run pipelines on Spark, exactly once."),
     "topics": ("fencepost.cli.topics", "Create, list, describe, alter and delete topics."),
+    "produce": ("fencepost.cli.produce", "Write records, in a transaction if asked."),
+    "consume": ("fencepost.cli.consume", "Read records; markers and aborted ones if asked."),
+    "groups": ("fencepost.cli.groups", "Consumer groups: true lag, offsets, resets."),
+    "txn": ("fencepost.cli.txn", "Transactions: list, describe, find blockers, abort."),
+    "log": ("fencepost.cli.log", "A data folder, read offline: dump, export, verify."),
     "completion": ("fencepost.cli.completion", "Print what makes a shell complete commands and names."),
 }
 

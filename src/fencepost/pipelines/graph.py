@@ -1,0 +1,85 @@
+"""The pipelines of a file as a directed acyclic graph of stages: who feeds whom, in which order, and a drawing of it.
+
+An arrow goes from a pipeline to every pipeline that reads a topic which the first one writes. A cycle would never
+come to rest and is refused, naming the way round.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Pipelines in an order in which everyone comes after those that feed it."""
+
+    stages: tuple[Pipeline, ...]
+
+    @property
+    def inputs(self) -> list[str]:
+        """Topics that are read here and written elsewhere."""
+        written = set(self.outputs)
+        return unique(topic for stage in self.stages for topic in stage.reads if topic not in written)
+
+    @property
+    def outputs(self) -> list[str]:
+        """Topics that are written here."""
+        return unique(topic for stage in self.stages for topic in stage.writes)
+
+    def readers(self, topic: str) -> list[Pipeline]:
+        return [stage for stage in self.stages if topic in stage.reads]
+
+    def draw(self) -> list[str]:
+        """One line per topic and stage, as a tree per input; a stage with several inputs is drawn once and names the
+        others.
+        """
+        lines: list[str] = []
+        drawn: set[str] = set()
+        for topic in self.inputs:
+            lines.append(topic)
+            self._draw_below(topic, "", lines, drawn)
+        return lines
+
+    def _draw_below(self, topic: str, indent: str, lines: list[str], drawn: set[str]) -> None:
+        readers = self.readers(topic)
+        for position, stage in enumerate(readers):
+            is_last = position == len(readers) - 1
+            others = [read for read in stage.reads if read != topic]
+            beside = f" + {', '.join(others)}" if others else ""
+            again = " (see above)" if stage.name in drawn else ""
+            lines.append(f"{indent}{'└' if is_last else '├'}─▶ [{stage.name}]{beside}{again}")
+            if stage.name in drawn:
+                continue
+            drawn.add(stage.name)
+            below = indent + ("    " if is_last else "│   ")
+            for number, written in enumerate(stage.writes):
+                is_last_topic = number == len(stage.writes) - 1
+                lines.append(f"{below}{'└' if is_last_topic else '├'}─▶ {written}")
+                self._draw_below(written, below + ("    " if is_last_topic else "│   "), lines, drawn)
+
+
+def graph_of(pipelines: Sequence[Pipeline]) -> Graph:
+    feeders = {
+        stage.name: [other.name for other in pipelines if set(other.writes) & set(stage.reads)] for stage in pipelines
+    }
+    by_name = {stage.name: stage for stage in pipelines}
+    ordered: list[str] = []
+    for stage in pipelines:
+        visit(stage.name, feeders, ordered, ())
+    return Graph(tuple(by_name[name] for name in ordered))
+
+
+def visit(name: str, feeders: dict[str, list[str]], ordered: list[str], way: tuple[str, ...]) -> None:
+    if name in way:
+        circle = " -> ".join((*way[way.index(name) :], name)[::-1])
+        raise InvalidPipeline(f"these pipelines feed each other in a circle: {circle}; a graph of stages must not")
+    if name in ordered:
+        return
+    for feeder in feeders[name]:
+        visit(feeder, feeders, ordered, (*way, name))
+    ordered.append(name)
+
+
+def unique(topics: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(topics))

@@ -1,0 +1,60 @@
+"""The JVM behind a session: whether it lives, and that it is gone when a run ends.
+
+It ends with the driver, however the driver ends, because it reads its standard input to the end. Here is what a clean
+end adds: wait for it, and kill it where it does not go.
+"""
+
+import contextlib
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+END_TIMEOUT_S = 15.0
+
+
+def jvm_process() -> "subprocess.Popen[bytes] | None":
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    process: subprocess.Popen[bytes] | None = getattr(gateway, "proc", None)
+    return process
+
+
+def is_jvm_alive() -> bool:
+    process = jvm_process()
+    return process is not None and process.poll() is None
+
+
+def end_session(spark: "SparkSession | None") -> None:
+    """Stop Spark and see its JVM end. Also after the JVM has died: then only what Python remembers of it is dropped."""
+    process = jvm_process()
+    if spark is not None and is_jvm_alive():
+        spark.stop()
+    forget_gateway()
+    if process is None:
+        return
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(END_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def forget_gateway() -> None:
+    """So that the next session starts a JVM of its own instead of calling one that is gone."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    gateway: Any = SparkContext._gateway
+    if gateway is not None:
+        # Its other end may be gone already.
+        with contextlib.suppress(OSError):
+            gateway.shutdown()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    SparkContext._active_spark_context = None
+    SparkSession._instantiatedSession = None

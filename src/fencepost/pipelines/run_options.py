@@ -1,0 +1,148 @@
+"""`--set OPTION=VALUE`, sorted to whom it belongs: Spark, the source, the sink, or the run itself.
+
+`spark.*` is Spark's; `kafka.*` goes to the clients of source and sink, or to the one of the two that knows the name;
+the names of Spark's `kafka` source (`startingOffsets`, `maxOffsetsPerTrigger`, ...) are the source's; the sink's are
+its keyword arguments (`mode`, `transaction_timeout_ms`, ...). `source.` or `sink.` in front sends any option to that
+side only. An unknown name is refused with the nearest one.
+"""
+
+import inspect
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.settings import ProducerSettings
+from fencepost.settings import InvalidSetting, declarations, nearest
+
+RUN_OPTIONS = ("trigger",)
+"""`trigger=500 milliseconds`: the shortest time between two micro-batches; as fast as possible unless it is set."""
+
+NOT_FOR_USERS = {
+    "checkpoint": "use --checkpoint",
+    "is_stateful": "it is read from the plan",
+    "name": "it is the pipeline's name",
+    "on_event": "the runner listens itself",
+    "subscribe": "it is what the pipeline reads",
+    "subscribepattern": "a pipeline names its topics in reads=",
+    "assign": "a pipeline names its topics in reads=",
+    "topic": "the pipeline names its topics",
+    "transform": "it is the pipeline",
+    "namespace": "use --namespace",
+}
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    spark: Mapping[str, str] = field(default_factory=dict)
+    source: Mapping[str, str] = field(default_factory=dict)
+    sink: Mapping[str, Any] = field(default_factory=dict)
+    trigger: str | None = None
+
+    def over(self, below: "RunOptions") -> "RunOptions":
+        """These, and where they say nothing the ones below."""
+        return RunOptions(
+            spark={**below.spark, **self.spark},
+            source={**below.source, **self.source},
+            sink={**below.sink, **self.sink},
+            trigger=self.trigger or below.trigger,
+        )
+
+
+def parse_assignments(options: Iterable[str]) -> dict[str, str]:
+    given = {}
+    for option in options:
+        name, separator, value = option.partition("=")
+        if not separator or not name.strip():
+            raise InvalidSetting(
+                f"--set {option}: expected OPTION=VALUE, for example --set maxOffsetsPerTrigger=100000"
+            )
+        given[name.strip()] = value.strip()
+    return given
+
+
+def sort_options(given: Mapping[str, str]) -> RunOptions:
+    spark: dict[str, str] = {}
+    source: dict[str, str] = {}
+    sink: dict[str, Any] = {}
+    trigger = None
+    for name, value in given.items():
+        side, rest = split_side(name)
+        if rest.startswith("spark.") and side is None:
+            spark[rest] = value
+        elif rest == "trigger":
+            trigger = value
+        elif rest.startswith("kafka."):
+            sort_client_setting(rest, value, side=side, source=source, sink=sink)
+        else:
+            sort_own_option(rest, value, side=side, source=source, sink=sink)
+    return RunOptions(spark=spark, source=source, sink=sink, trigger=trigger)
+
+
+def split_side(name: str) -> tuple[str | None, str]:
+    for side in ("source", "sink"):
+        if name.startswith(f"{side}."):
+            return side, name.removeprefix(f"{side}.")
+    return None, name
+
+
+def sort_client_setting(
+    name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]
+) -> None:
+    setting = name.removeprefix("kafka.").lower()
+    consumer, producer = declarations(ConsumerSettings), declarations(ProducerSettings)
+    is_servers = setting == "bootstrap.servers"
+    if not is_servers and setting not in consumer and setting not in producer and setting != "sasl.jaas.config":
+        known = [f"kafka.{one}" for one in {**consumer, **producer}]
+        raise InvalidSetting(f"unknown option '{name}'{nearest(name, known)}")
+    if is_servers and side is None:
+        raise InvalidSetting(
+            "kafka.bootstrap.servers: use --bootstrap-servers; for a source on another cluster, "
+            "source.kafka.bootstrap.servers"
+        )
+    if side != "sink" and (setting in consumer or setting not in producer):
+        source[f"kafka.{setting}"] = value
+    if side != "source" and setting in producer:
+        sink[producer[setting].field_name] = value
+
+
+def sort_own_option(name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]) -> None:
+    if name.lower() in NOT_FOR_USERS:
+        raise InvalidSetting(f"option '{name}' cannot be set: {NOT_FOR_USERS[name.lower()]}")
+    source_names = {known.lower(): known for known in source_option_names()}
+    sink_names = {known: kind for known, kind in sink_option_types().items() if known not in NOT_FOR_USERS}
+    keyword = name.replace(".", "_")
+    if side != "sink" and name.lower() in source_names:
+        source[source_names[name.lower()]] = value
+    elif side != "source" and keyword in sink_names:
+        sink[keyword] = as_kind(name, value, sink_names[keyword])
+    else:
+        known_names = [*source_names.values(), *sink_names, *RUN_OPTIONS]
+        raise InvalidSetting(
+            f"unknown option '{name}'{nearest(name, known_names)}; Spark's own begin with spark., the clients' with "
+            "kafka."
+        )
+
+
+def source_option_names() -> list[str]:
+    from fencepost.spark.source_options import MEANINGFUL, WITHOUT_EFFECT
+
+    return [*MEANINGFUL, *WITHOUT_EFFECT]
+
+
+def sink_option_types() -> dict[str, str]:
+    """The sink's keyword arguments and the annotation of each."""
+    from fencepost.spark.sink import TransactionalSink
+
+    parameters = inspect.signature(TransactionalSink).parameters.values()
+    return {one.name: str(one.annotation) for one in parameters if one.kind is one.KEYWORD_ONLY}
+
+
+def as_kind(name: str, value: str, annotation: str) -> Any:
+    """A whole number where the sink takes one; the sink itself checks words."""
+    if "int" not in annotation:
+        return value
+    try:
+        return int(value)
+    except ValueError:
+        raise InvalidSetting(f"option '{name}' is '{value}'; expected a whole number") from None

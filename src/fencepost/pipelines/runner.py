@@ -1,0 +1,205 @@
+"""Runs the pipelines of a file, one query each, until told to stop; a query that fails is started again after a pause.
+
+The loop is one thread that looks at every stage a few times a second: has it ended, and why; is its pause over; what
+is its lag. A JVM that died takes the session with it: a new session is started, and all stages on it. With `once`,
+stages run one after the other in the graph's order, each until it has read what was there, and the run ends.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from fencepost.errors import FencepostError
+from fencepost.pipelines.graph import Graph
+from fencepost.pipelines.jvm import end_session, is_jvm_alive
+from fencepost.pipelines.lag import LagWatch
+from fencepost.pipelines.pipeline import Pipeline
+from fencepost.pipelines.progress import DONE, FAILED, RUNNING, STARTING, STOPPED, WAITING, Progress
+from fencepost.pipelines.report import Reporter
+from fencepost.pipelines.restarting import BackOff, in_one_line, is_final
+from fencepost.pipelines.run_options import RunOptions
+from fencepost.pipelines.stage import Stage, Target
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from fencepost.spark.sink_event import SinkEvent
+
+TICK_S = 0.2
+LAG_INTERVAL_S = 1.0
+STOP_TIMEOUT_S = 30.0
+
+
+class RunFailed(FencepostError):  # noqa: N818 - it names a state of the run
+    """A pipeline ended for a reason that another start would not mend, or too often."""
+
+
+@dataclass
+class Seat:
+    """A pipeline's place in the run: its stage while there is a session, its back-off, when to start it."""
+
+    pipeline: Pipeline
+    options: RunOptions
+    stage: Stage | None = None
+    back_off: BackOff = field(default_factory=BackOff)
+    start_at_s: float | None = 0.0
+    """On the monotonic clock; None while it runs or when it is done."""
+    rows_seen_batch: int = -1
+    is_done: bool = False
+
+
+class Runner:
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        target: Target,
+        options: dict[str, RunOptions],
+        start_session: Callable[[], "SparkSession"],
+        lag: LagWatch,
+        reporter: Reporter,
+        max_restarts: int | None = None,
+    ) -> None:
+        self._target = target
+        self._seats = [Seat(stage, options[stage.name]) for stage in graph.stages]
+        self._start_session = start_session
+        self._lag = lag
+        self._reporter = reporter
+        self._max_restarts = max_restarts
+        self.progress = Progress.of([stage.name for stage in graph.stages])
+        self._spark: SparkSession | None = None
+        self._is_stopping = threading.Event()
+        self._next_lag_s = 0.0
+
+    def stop(self) -> None:
+        """Ends `run` soon; safe in a signal handler and from any thread."""
+        self._is_stopping.set()
+
+    def run(self, *, once: bool = False) -> None:
+        """Returns when stopped, or with `once` when everything was read. Raises `RunFailed`."""
+        try:
+            for seats in [[seat] for seat in self._seats] if once else [self._seats]:
+                self._run_seats(seats, once=once)
+        finally:
+            self._end()
+
+    def _run_seats(self, seats: list[Seat], *, once: bool) -> None:
+        while not self._is_stopping.is_set() and not all(seat.is_done for seat in seats):
+            self._ensure_session()
+            for seat in seats:
+                self._look_at(seat, once=once)
+            self._watch_lag()
+            self._reporter.progress(self.progress.snapshot())
+            self._is_stopping.wait(TICK_S)
+
+    def _ensure_session(self) -> None:
+        if self._spark is not None and is_jvm_alive():
+            return
+        if self._spark is not None:
+            self._reporter.event("lost Spark's JVM", consequence="starting another one")
+            end_session(self._spark)
+            for seat in self._seats:
+                seat.stage = None
+                if not seat.is_done and seat.start_at_s is None:
+                    self._restart_later(seat, RuntimeError("Spark's JVM ended"))
+        self._spark = self._start_session()
+
+    def _look_at(self, seat: Seat, *, once: bool) -> None:
+        name = seat.pipeline.name
+        if seat.is_done:
+            return
+        if seat.start_at_s is not None:
+            if time.monotonic() >= seat.start_at_s:
+                self._start(seat, once=once)
+            return
+        stage = seat.stage
+        if stage is None:
+            return
+        self._count_rows(seat, stage)
+        if stage.is_active:
+            return
+        problem = stage.problem
+        stage.forget()
+        if problem is not None:
+            self._restart_later(seat, problem)
+        elif once:
+            seat.is_done = True
+            self.progress.update(name, state=DONE)
+            self._reporter.event("done", pipeline=name)
+        else:
+            self._restart_later(seat, RuntimeError("the query ended without an error"))
+
+    def _start(self, seat: Seat, *, once: bool) -> None:
+        name = seat.pipeline.name
+        try:
+            if seat.stage is None:
+                seat.stage = self._make_stage(seat)
+            seat.stage.start(available_now=once)
+        except Exception as problem:  # noqa: BLE001 - whatever kept it from starting, the table of final ones decides
+            self._restart_later(seat, problem)
+            return
+        seat.start_at_s = None
+        seat.rows_seen_batch = -1
+        self.progress.update(name, state=RUNNING)
+        self._reporter.event("started", pipeline=name, kind="stateful" if seat.stage.is_stateful else "stateless")
+
+    def _make_stage(self, seat: Seat) -> Stage:
+        self.progress.update(seat.pipeline.name, state=STARTING)
+        if self._spark is None:
+            raise RuntimeError("there is no Spark session")
+
+        def on_event(event: "SinkEvent") -> None:
+            seat.back_off.reset()
+            self.progress.committed(event)
+
+        return Stage(self._spark, seat.pipeline, target=self._target, options=seat.options, on_event=on_event)
+
+    def _restart_later(self, seat: Seat, problem: BaseException) -> None:
+        name, message = seat.pipeline.name, in_one_line(problem)
+        pause_s = seat.back_off.next_pause_s()
+        is_out_of_tries = self._max_restarts is not None and seat.back_off.failures > self._max_restarts
+        if is_final(problem) or is_out_of_tries:
+            self.progress.update(name, state=FAILED, problem=message)
+            self._reporter.event("failed", pipeline=name, problem=str(problem))
+            raise RunFailed(f"pipeline '{name}' cannot go on: {problem}") from problem
+        seat.start_at_s = time.monotonic() + pause_s
+        self.progress.add(name, restarts=1)
+        self.progress.update(name, state=WAITING, problem=message)
+        self._reporter.event("restarting", pipeline=name, in_seconds=pause_s, problem=message)
+
+    def _count_rows(self, seat: Seat, stage: Stage) -> None:
+        if stage.query is None:
+            return
+        for report in stage.query.recentProgress:
+            if report["batchId"] > seat.rows_seen_batch and report["numInputRows"] > 0:
+                seat.rows_seen_batch = report["batchId"]
+                self.progress.add(seat.pipeline.name, rows_in=report["numInputRows"])
+
+    def _watch_lag(self) -> None:
+        now_s = time.monotonic()
+        if now_s < self._next_lag_s:
+            return
+        for seat in self._seats:
+            query = seat.stage.query if seat.stage is not None else None
+            group_id = self._target.group_id(seat.pipeline, seat.options)
+            found = self._lag.lag(seat.pipeline.reads, group_id=group_id, progress=query and query.lastProgress)
+            self.progress.update(seat.pipeline.name, lag=found)
+        self._next_lag_s = time.monotonic() + LAG_INTERVAL_S
+
+    def _end(self) -> None:
+        for seat in self._seats:
+            if seat.stage is not None and is_jvm_alive():
+                is_clean = seat.stage.stop(timeout_s=STOP_TIMEOUT_S)
+                self._count_rows(seat, seat.stage)
+                if self.progress.stages[seat.pipeline.name].state in (RUNNING, WAITING, STARTING):
+                    self.progress.update(seat.pipeline.name, state=STOPPED)
+                self._reporter.event(
+                    "stopped", pipeline=seat.pipeline.name, micro_batch="whole" if is_clean else "cut off"
+                )
+        self._next_lag_s = 0.0
+        if is_jvm_alive():
+            self._watch_lag()
+        self._reporter.progress(self.progress.snapshot())
+        end_session(self._spark)

@@ -1,0 +1,82 @@
+"""The Spark session of `fencepost run`: defaults that start fast and make small micro-batches cheap, all of which
+`--set` may change.
+
+A local session is this process and one JVM that ends with it, also after kill -9: the JVM reads its standard input to
+the end. A session on a cluster (`--master`) keeps only the defaults that are right there.
+"""
+
+import os
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fencepost.pipelines.spark_home import lean_spark_home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DEFAULT_MASTER = "local[2]"
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+
+# Spark's own default writes each file of the checkpoint, and a checksum beside it, through two renames.
+CHECKPOINT_FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": (
+        "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
+    ),
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+}
+
+EVERYWHERE = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.sql.streaming.numRecentProgressUpdates": "20",
+}
+
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.memory": "2g",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.python.daemon.module": "fencepost.pipelines.worker_daemon",
+    "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
+    **CHECKPOINT_FILES,
+}
+
+
+def is_local(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
+
+
+def session_settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
+    """What the session is made with: defaults for the master, and over them what was asked for."""
+    defaults = {**EVERYWHERE, **(LOCAL if is_local(master) else {})}
+    return {**defaults, **given}
+
+
+def start_session(
+    *, master: str = DEFAULT_MASTER, app_name: str = "fencepost", settings: Mapping[str, str] | None = None
+) -> "SparkSession":
+    prepare_environment(master)
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(master).appName(app_name)
+    for name, value in session_settings(master, settings or {}).items():
+        builder = builder.config(name, value)
+    spark: SparkSession = builder.getOrCreate()
+    return spark
+
+
+def prepare_environment(master: str) -> None:
+    """Must come before the JVM: workers run this interpreter, and a local one finds pyspark where it is compiled."""
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    if is_local(master) and "SPARK_HOME" not in os.environ:
+        import pyspark
+
+        os.environ["SPARK_HOME"] = str(lean_spark_home(Path(pyspark.__file__).parent))

@@ -1,0 +1,188 @@
+"""One pipeline of a run as a Spark query: source, the pipeline's function, transactional sink.
+
+A stateless pipeline's function is the sink's transform, applied to each micro-batch: one source reads all its topics,
+once. A stateful one's is applied to streams, one source per topic, and the sink gets the union of its outputs.
+
+`SinkDoor` stands between Spark and the sink: it keeps the sink's own exception (Spark shows only its text) and lets a
+stop wait until no micro-batch is inside.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fencepost.pipelines.output import check_outputs, one_frame
+from fencepost.pipelines.pipeline import Pipeline
+from fencepost.pipelines.run_options import RunOptions
+from fencepost.pipelines.state import probe, shape_of
+from fencepost.spark.sink import TransactionalSink
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from fencepost.spark.sink_event import SinkEvent
+
+SOURCE_DEFAULTS = {"startingOffsets": "earliest"}
+"""A new pipeline begins at the beginning: its output is a function of its whole input."""
+
+
+POLL_S = 0.02
+
+
+class Stopping(Exception):  # noqa: N818 - it is no error
+    """Raised into a micro-batch that begins after the stop: Spark runs it again at the next start."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a run reads and writes, and where it keeps Spark's checkpoints."""
+
+    bootstrap_servers: str
+    checkpoint: str
+    namespace: str = "default"
+
+    def checkpoint_of(self, pipeline: Pipeline) -> str:
+        return f"{self.checkpoint.rstrip('/')}/{self.namespace}/{pipeline.name}"
+
+    def group_id(self, pipeline: Pipeline, options: RunOptions) -> str:
+        return str(options.sink.get("group_id") or f"fencepost.{self.namespace}.{pipeline.name}")
+
+
+class SinkDoor:
+    def __init__(self, sink: Callable[["DataFrame", int], None]) -> None:
+        self._sink = sink
+        self._inside = threading.Lock()
+        self._is_closed = False
+        self.problem: BaseException | None = None
+
+    def __call__(self, batch: "DataFrame", batch_id: int) -> None:
+        with self._inside:
+            if self._is_closed:
+                raise Stopping(f"micro-batch {batch_id} waits for the next start")
+            try:
+                self._sink(batch, batch_id)
+            except BaseException as problem:
+                self.problem = problem
+                raise
+
+    def close(self, timeout_s: float) -> bool:
+        """No micro-batch enters any more; waits for the one inside. False: it was still there after the timeout."""
+        self._is_closed = True
+        if not self._inside.acquire(timeout=timeout_s):
+            return False
+        self._inside.release()
+        return True
+
+
+def wait_for_rest(query: "StreamingQuery", timeout_s: float) -> None:
+    """Until Spark has written down that the last micro-batch is done, or refused the next one at the door."""
+    deadline_s = time.monotonic() + timeout_s
+    while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline_s:
+        time.sleep(POLL_S)
+
+
+class Stage:
+    """Starts and stops the query of one pipeline; a restart is another start."""
+
+    def __init__(
+        self,
+        spark: "SparkSession",
+        pipeline: Pipeline,
+        *,
+        target: Target,
+        options: RunOptions,
+        on_event: Callable[["SinkEvent"], None],
+    ) -> None:
+        self.pipeline = pipeline
+        self._spark = spark
+        self._target = target
+        self._options = options
+        self._on_event = on_event
+        self._includes_headers = str(options.source.get("includeHeaders", "false")).lower() == "true"
+        self.is_stateful = self._check()
+        self._door: SinkDoor | None = None
+        self._sink: TransactionalSink | None = None
+        self.query: StreamingQuery | None = None
+
+    def _check(self) -> bool:
+        shape = shape_of(self._spark, self.pipeline, include_headers=self._includes_headers)
+        inputs = [probe(self._spark, include_headers=self._includes_headers) for _ in self.pipeline.reads]
+        check_outputs(self.pipeline, self.pipeline.outputs(inputs))
+        return shape.is_stateful
+
+    def start(self, *, available_now: bool) -> None:
+        self._sink = self._make_sink()
+        self._door = SinkDoor(self._sink)
+        stream = self._stateful_output() if self.is_stateful else self._read(self.pipeline.reads)
+        writer = (
+            stream.writeStream.queryName(self.pipeline.name)
+            .option("checkpointLocation", self._target.checkpoint_of(self.pipeline))
+            .outputMode(self.pipeline.output_mode if self.is_stateful else "append")
+            .foreachBatch(self._door)
+        )
+        if available_now:
+            writer = writer.trigger(availableNow=True)
+        elif self._options.trigger:
+            writer = writer.trigger(processingTime=self._options.trigger)
+        # A pool of its own, so that no stage waits for another one's tasks.
+        self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.pipeline.name)
+        self.query = writer.start()
+
+    @property
+    def problem(self) -> BaseException | None:
+        """Why the query ended: the sink's own exception where it was the sink, Spark's otherwise."""
+        if self._door is not None and self._door.problem is not None:
+            return self._door.problem
+        return self.query.exception() if self.query is not None else None
+
+    @property
+    def is_active(self) -> bool:
+        return self.query is not None and self.query.isActive
+
+    def stop(self, *, timeout_s: float) -> bool:
+        """Lets the micro-batch that runs come to its end first. False: it did not in time, and was interrupted."""
+        is_clean = self._door.close(timeout_s) if self._door is not None else True
+        if self.query is not None:
+            wait_for_rest(self.query, timeout_s)
+            self.query.stop()
+        self.forget()
+        return is_clean
+
+    def forget(self) -> None:
+        """Close what the ended query held."""
+        if self._sink is not None:
+            self._sink.close()
+            self._sink = None
+
+    def _make_sink(self) -> TransactionalSink:
+        return TransactionalSink(
+            self._target.bootstrap_servers,
+            name=self.pipeline.name,
+            namespace=self._target.namespace,
+            transform=None if self.is_stateful else self._transform,
+            is_stateful=self.is_stateful,
+            on_event=self._on_event,
+            **self._options.sink,
+        )
+
+    def _transform(self, batch: "DataFrame") -> "Mapping[str, DataFrame] | DataFrame":
+        from pyspark.sql import functions as f
+
+        if len(self.pipeline.reads) == 1:
+            return self.pipeline.outputs([batch])
+        return self.pipeline.outputs([batch.where(f.col("topic") == topic) for topic in self.pipeline.reads])
+
+    def _stateful_output(self) -> "DataFrame":
+        return one_frame(self.pipeline.outputs([self._read([topic]) for topic in self.pipeline.reads]))
+
+    def _read(self, topics: Any) -> "DataFrame":
+        options = {
+            "kafka.bootstrap.servers": self._target.bootstrap_servers,
+            **SOURCE_DEFAULTS,
+            **self._options.source,
+            "subscribe": ",".join(topics),
+        }
+        return self._spark.readStream.format("fencepost").options(**options).load()

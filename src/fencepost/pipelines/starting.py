@@ -1,0 +1,52 @@
+"""The session of a run, begun early: the JVM starts on a thread of its own while the broker is asked for its topics.
+
+It is never started on the main thread: pyspark would put its own handler for SIGINT in place of the run's.
+"""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fencepost.pipelines.loading import pickle_by_value
+from fencepost.pipelines.session import is_local, start_session
+from fencepost.pipelines.warm_up import in_background, warm_driver, warm_workers
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class SessionStarter:
+    """`begin` starts a session and returns at once; calling the object gives that session, or starts another one."""
+
+    def __init__(self, *, master: str, app_name: str, settings: Mapping[str, str], folder: Path) -> None:
+        self._master = master
+        self._app_name = app_name
+        self._settings = settings
+        self._folder = folder
+        self._begun: Future[SparkSession] | None = None
+
+    def begin(self) -> None:
+        self._begun = on_own_thread(self._start)
+        in_background(warm_driver)
+
+    def __call__(self) -> "SparkSession":
+        begun, self._begun = self._begun, None
+        return (begun or on_own_thread(self._start)).result()
+
+    def _start(self) -> "SparkSession":
+        from fencepost.spark import register
+
+        spark = start_session(master=self._master, app_name=self._app_name, settings=self._settings)
+        register(spark)
+        pickle_by_value(self._folder)
+        if is_local(self._master):
+            in_background(warm_workers, spark)
+        return spark
+
+
+def on_own_thread(work: Callable[[], "SparkSession"]) -> "Future[SparkSession]":
+    executor = ThreadPoolExecutor(1, thread_name_prefix="spark-session")
+    future = executor.submit(work)
+    executor.shutdown(wait=False)
+    return future

@@ -1,0 +1,169 @@
+"""Does a pipeline keep state between micro-batches? Read from the plan of its outputs over streaming inputs.
+
+A stateless pipeline is applied to each micro-batch. A stateful one must be applied to the stream: inside a
+micro-batch an aggregation, a join of two inputs or a limit would silently see the rows of that micro-batch only. What
+Spark cannot do on a stream at all is refused here, before anything runs, in Spark's own words.
+
+Outputs of a stateful pipeline become one DataFrame, by union. Two outputs below one stateful operator would make two
+copies of its state, so they are refused: give one DataFrame a `topic` column instead.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+# Names of Spark's logical operators.
+STATEFUL = {
+    "Aggregate",
+    "Deduplicate",
+    "DeduplicateWithinWatermark",
+    "Distinct",
+    "FlatMapGroupsInPandasWithState",
+    "FlatMapGroupsWithState",
+    "GlobalLimit",
+    "TransformWithState",
+    "TransformWithStateInPySpark",
+}
+# Spark runs these on a stream, each micro-batch by itself: never what a pipeline means.
+BLIND = {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"}
+
+SOURCE_COLUMNS = {
+    "key": "binary",
+    "value": "binary",
+    "topic": "string",
+    "partition": "int",
+    "offset": "bigint",
+    "timestamp": "timestamp",
+    "timestampType": "int",
+}
+HEADERS_TYPE = "array<struct<key:string,value:binary>>"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What planning a pipeline told: the stateful operators of its outputs, by name."""
+
+    operators: tuple[str, ...]
+
+    @property
+    def is_stateful(self) -> bool:
+        return bool(self.operators)
+
+
+def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool = False) -> Shape:
+    """Plan the pipeline over streams that have the source's columns and read nothing."""
+    inputs = [probe(spark, include_headers=include_headers) for _ in pipeline.reads]
+    frames = frames_of(plan(pipeline, inputs))
+    for frame in frames:
+        check_streams(pipeline, frame)
+    operators = [list(stateful_operators(logical_plan(frame))) for frame in frames]
+    names = tuple(operator.nodeName() for found in operators for operator in found)
+    if names:
+        check_apart(pipeline, operators)
+    for frame in frames:
+        check_supported(spark, pipeline, frame)
+    return Shape(names)
+
+
+def plan(pipeline: Pipeline, inputs: Sequence["DataFrame"]) -> "dict[str, DataFrame] | DataFrame":
+    from pyspark.errors import AnalysisException
+
+    try:
+        return pipeline.outputs(inputs)
+    except AnalysisException as problem:
+        raise InvalidPipeline(
+            f"pipeline '{pipeline.name}' cannot be planned on a stream: {problem}\n"
+            "Its function may only build DataFrames: no collect, count, show or write."
+        ) from None
+
+
+def frames_of(outputs: "dict[str, DataFrame] | DataFrame") -> list["DataFrame"]:
+    return list(outputs.values()) if isinstance(outputs, dict) else [outputs]
+
+
+def probe(spark: "SparkSession", *, include_headers: bool) -> "DataFrame":
+    from pyspark.sql import functions as f
+
+    types = SOURCE_COLUMNS | ({"headers": HEADERS_TYPE} if include_headers else {})
+    ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "__tick")
+    return ticks.select(
+        *(
+            (f.col("__tick") if name == "timestamp" else f.lit(None).cast(kind)).alias(name)
+            for name, kind in types.items()
+        )
+    )
+
+
+def logical_plan(frame: "DataFrame") -> Any:
+    return frame._jdf.queryExecution().analyzed()
+
+
+def operators_of(node: Any) -> Iterator[Any]:
+    yield node
+    children = node.children()
+    for position in range(children.size()):
+        yield from operators_of(children.apply(position))
+
+
+def stateful_operators(node: Any) -> Iterator[Any]:
+    for operator in operators_of(node):
+        if not operator.isStreaming():
+            continue
+        if operator.nodeName() in STATEFUL or (operator.nodeName() == "Join" and joins_streams(operator)):
+            yield operator
+
+
+def joins_streams(join: Any) -> bool:
+    return all(join.children().apply(side).isStreaming() for side in range(join.children().size()))
+
+
+def check_streams(pipeline: Pipeline, frame: "DataFrame") -> None:
+    if not frame.isStreaming:
+        raise InvalidPipeline(
+            f"pipeline '{pipeline.name}': an output does not come from its inputs (it is not a stream); "
+            f"make it from the DataFrame(s) of {listed(pipeline.reads)}"
+        )
+    blind = sorted(
+        {one.nodeName() for one in operators_of(logical_plan(frame)) if one.nodeName() in BLIND and one.isStreaming()}
+    )
+    if blind:
+        raise InvalidPipeline(
+            f"pipeline '{pipeline.name}' uses {', '.join(blind)}, which would see the rows of one micro-batch only: "
+            "use transformWithState or applyInPandasWithState, which keep state between micro-batches"
+        )
+
+
+def check_apart(pipeline: Pipeline, operators: Sequence[Sequence[Any]]) -> None:
+    """No stateful operator of one output may give the same result as one of another output: it would be the same one,
+    twice.
+    """
+    for first in range(len(operators)):
+        for second in range(first + 1, len(operators)):
+            shared = [
+                one.nodeName() for one in operators[first] for other in operators[second] if one.sameResult(other)
+            ]
+            if shared:
+                outputs = pipeline.writes[first], pipeline.writes[second]
+                raise InvalidPipeline(
+                    f"pipeline '{pipeline.name}': {listed(outputs)} share a stateful parent ({shared[0]}), whose state "
+                    "would be kept twice: return one DataFrame with a 'topic' column instead of a dict"
+                )
+
+
+def check_supported(spark: "SparkSession", pipeline: Pipeline, frame: "DataFrame") -> None:
+    from pyspark.errors import AnalysisException
+
+    jvm: Any = spark._jvm
+    checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
+    mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, pipeline.output_mode.capitalize())()
+    try:
+        checker.checkForStreaming(logical_plan(frame), mode)
+    except AnalysisException as problem:
+        raise InvalidPipeline(
+            f"pipeline '{pipeline.name}' (output mode {pipeline.output_mode}) is not possible on a stream: {problem}"
+        ) from None

@@ -1,0 +1,38 @@
+"""What the first micro-batch would wait for, done while Spark's JVM starts and the broker is asked for its topics.
+
+The driver loads the sink and its compiled kernels; the session's Python workers are forked by a job that does nothing.
+"""
+
+import importlib
+import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DRIVER_MODULES = ("pandas", "fencepost.records.columnar", "fencepost.spark.sink", "fencepost.spark.source")
+
+
+def warm_driver() -> None:
+    """Import what the first micro-batch needs here; missing optional packages are told where they are needed."""
+    for name in DRIVER_MODULES:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+
+
+def warm_workers(spark: "SparkSession") -> None:
+    count = spark.sparkContext.defaultParallelism
+    spark.range(count, numPartitions=count).mapInArrow(pass_through, "id long").collect()
+
+
+def pass_through(batches: Iterator[Any]) -> Iterator[Any]:
+    yield from batches
+
+
+def in_background(work: Any, *arguments: Any) -> threading.Thread:
+    thread = threading.Thread(target=work, args=arguments, name=f"warm-up {work.__name__}", daemon=True)
+    thread.start()
+    return thread
