@@ -38,7 +38,7 @@ class Acknowledged(NamedTuple):
 
 
 class RawProducer(Closing):
-    """For one identity. Without a transactional id the batches are idempotent ones, outside of any transaction."""
+    """For one identity at a time. Without a transactional id the batches are idempotent, outside of any transaction."""
 
     def __init__(
         self,
@@ -84,6 +84,15 @@ class RawProducer(Closing):
             for delivery, header in sent
         ]
 
+    def go_on_as(self, identity: ProducerIdentity) -> None:
+        """Batches of the next transaction, over the same connections. Only when everything before is stored."""
+        if identity == self._identity:
+            return
+        self._check_going()
+        if self._outbox.accumulator.incomplete:
+            raise IllegalState(f"{self._identity} still has batches on their way")
+        self._identity = self._numbering.identity = identity
+
     def close(self, timeout: float = 10.0) -> None:
         """Whatever is on its way is left to its fate: whoever wants to know has waited in `produce`."""
         if self._process_id != os.getpid():
@@ -115,7 +124,7 @@ class _GivenNumbering(PlainNumbering):
 
     def __init__(self, cluster: Cluster, identity: ProducerIdentity, transactional_id: str | None) -> None:
         self._cluster = cluster
-        self._identity = identity
+        self.identity = identity
         self.transactional_id = transactional_id
 
     @property
@@ -141,7 +150,7 @@ class _GivenNumbering(PlainNumbering):
             raise self.problem
 
     def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
-        return self._identity
+        return self.identity
 
     def batch_failed(self, batch: ProducerBatch, error: ClientError) -> None:
         if self.problem is None:

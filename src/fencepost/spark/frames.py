@@ -1,0 +1,128 @@
+"""What a transform may return, checked, as one DataFrame of records: topic, key, value and what else is there.
+
+Checked here, on the driver and by type, so that a missing column is told before a job starts. What only rows can tell
+(a null topic, a record that is too large) is found by `encode.py`.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as sql
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    IntegerType,
+    StringType,
+    StructType,
+    TimestampNTZType,
+    TimestampType,
+)
+
+from fencepost.spark.sink_errors import InvalidFrame
+
+Frames = DataFrame | Mapping[str, DataFrame] | Sequence[DataFrame]
+
+HEADERS_DDL = "array<struct<key:string,value:binary>>"
+OPTIONAL = {"partition": "int", "headers": HEADERS_DDL, "timestamp": "timestamp"}
+"""Columns that may be missing, in the order in which they travel, with their types."""
+_TEXT = "string or binary"
+_EXPECTED = {"topic": "string", "key": _TEXT, "value": _TEXT, **OPTIONAL}
+
+
+def record_frame(frames: Frames, topic: str | None) -> DataFrame | None:
+    """All rows of all DataFrames, with the same columns; None if there is no DataFrame at all.
+
+    `topic` is where rows without a topic of their own go; in a mapping the names are the topics.
+    """
+    listed = _listed(frames, topic)
+    schemas = [frame.schema for frame, _ in listed]
+    for index, (schema, (_, target)) in enumerate(zip(schemas, listed, strict=True)):
+        _check(schema, target, f"DataFrame {index}" if len(listed) > 1 else "the DataFrame")
+    optional = [name for name in OPTIONAL if any(name in schema.names for schema in schemas)]
+    selected = [
+        frame.select(*_columns(schema, target, optional))
+        for schema, (frame, target) in zip(schemas, listed, strict=True)
+    ]
+    return reduce(DataFrame.union, selected) if selected else None
+
+
+def count_frames(frames: Frames) -> int:
+    return 1 if isinstance(frames, DataFrame) else len(frames)
+
+
+def given_topics(frames: Frames, topic: str | None) -> list[str]:
+    """The topics that are known without looking at rows."""
+    if isinstance(frames, Mapping):
+        return list(frames)
+    return [] if topic is None else [topic]
+
+
+def _listed(frames: Frames, topic: str | None) -> list[tuple[DataFrame, str | None]]:
+    if isinstance(frames, DataFrame):
+        return [(frames, topic)]
+    if isinstance(frames, Mapping):
+        return [(frame, name) for name, frame in frames.items()]
+    if isinstance(frames, Sequence) and all(isinstance(frame, DataFrame) for frame in frames):
+        return [(frame, topic) for frame in frames]
+    raise InvalidFrame(
+        f"a transform returned {type(frames).__name__}: expected a DataFrame, a list of them, or a mapping from "
+        "topic to DataFrame"
+    )
+
+
+def _check(schema: StructType, target: str | None, which: str) -> None:
+    if "value" not in schema.names:
+        raise InvalidFrame(
+            f"{which} has no column 'value', which a record needs; it has {', '.join(schema.names) or 'none'}: "
+            "select what is to be written as `value` (to_json and struct make text of several columns)"
+        )
+    if "topic" not in schema.names and target is None:
+        raise InvalidFrame(
+            f"{which} has no column 'topic', and the sink has no topic either; it has {', '.join(schema.names)}: "
+            "add the column, give the sink topic=..., or return a mapping from topic to DataFrame"
+        )
+    for name, expected in _EXPECTED.items():
+        if name in schema.names and not (name == "topic" and target is not None):
+            found = schema[name].dataType
+            if not _fits(name, found):
+                raise InvalidFrame(
+                    f"column '{name}' of {which} is {found.simpleString()}: expected {expected}; cast it, or select "
+                    "without it"
+                )
+
+
+def _fits(name: str, found: DataType) -> bool:
+    if name in ("key", "value"):
+        return isinstance(found, StringType | BinaryType)
+    if name == "topic":
+        return isinstance(found, StringType)
+    if name == "partition":
+        return isinstance(found, IntegerType)
+    if name == "timestamp":
+        return isinstance(found, TimestampType | TimestampNTZType)
+    element = found.elementType if isinstance(found, ArrayType) else None
+    return (
+        isinstance(element, StructType)
+        and element.names == ["key", "value"]
+        and isinstance(element["key"].dataType, StringType)
+        and isinstance(element["value"].dataType, BinaryType)
+    )
+
+
+def _columns(schema: StructType, target: str | None, optional: list[str]) -> list[Column]:
+    topic = sql.col("topic") if target is None else sql.lit(target)
+    return [
+        topic.alias("topic"),
+        *(_typed(schema, name, "binary") for name in ("key", "value")),
+        *(_typed(schema, name, OPTIONAL[name]) for name in optional),
+    ]
+
+
+def _typed(schema: StructType, name: str, ddl: str) -> Column:
+    if name not in schema.names:
+        return sql.lit(None).cast(ddl).alias(name)
+    if schema[name].dataType.simpleString() == ddl:
+        return sql.col(name)
+    return sql.col(name).cast(ddl).alias(name)

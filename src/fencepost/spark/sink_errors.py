@@ -1,0 +1,36 @@
+# ruff: noqa: N818 - the classes name what is wrong with what they were given
+"""What the sink refuses, each with what was seen, what was expected and what to do."""
+
+from fencepost.errors import FencepostError
+
+
+class SinkError(FencepostError):
+    """Everything that the sink raises on purpose."""
+
+
+class InvalidFrame(SinkError):
+    """A DataFrame that is not one of records: a column is missing, or has a type that cannot be written."""
+
+
+class InvalidRow(SinkError):
+    """A row that cannot become a record: no topic, an unknown topic or partition, too large."""
+
+
+class RefusedSetup(SinkError):
+    """A way of running under which exactly-once could not be promised."""
+
+
+class LedgerDisagrees(SinkError):
+    """The ledger and the checkpoint tell different stories. Nothing was published."""
+
+
+class FencedByAnotherDriver(SinkError):
+    """Another driver has taken over this sink. This one never writes again."""
+
+
+class PublishFailed(SinkError):
+    """What was pinned was not published, or not as it was. The transaction is aborted, and tried again."""
+
+
+class GaveUp(SinkError):
+    """A micro-batch failed as often as `max_retries` allows. Nothing of it is visible."""

@@ -1,0 +1,130 @@
+"""The driver's side of a transaction: who it is to the coordinator, and how a transaction ends (steps 2, 5 and 6).
+
+A driver's first call is bare and takes over: it ends what an earlier driver left open and fences its stragglers.
+Later calls present the identity that the driver has: PRODUCER_FENCED then means that another driver has taken over,
+anything else that this one goes on under the next epoch. In the second flow (KIP-890) the end of a transaction gives
+the next identity, and no call is needed.
+"""
+
+import logging
+from collections.abc import Iterable
+
+from fencepost.client.cluster import Cluster
+from fencepost.client.exceptions import (
+    ClientError,
+    FencedError,
+    InvalidProducerIdMapping,
+    InvalidTransactionTimeout,
+    ProducerFenced,
+)
+from fencepost.client.time_limits import Deadline
+from fencepost.client.transaction_control import TransactionControl
+from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
+from fencepost.spark.fail_points import fail_point
+from fencepost.spark.sink_errors import FencedByAnotherDriver, RefusedSetup
+from fencepost.types import TopicPartition
+
+logger = logging.getLogger("fencepost.spark")
+
+CALL_TIMEOUT_S = 60.0
+TIMEOUT_GROWTH = 2
+
+
+class Transaction:
+    """One at a time, again and again, for one transactional id."""
+
+    def __init__(self, cluster: Cluster, transactional_id: str, *, timeout_ms: int) -> None:
+        self._control = TransactionControl(cluster, transactional_id)
+        self.transactional_id = transactional_id
+        self.timeout_ms = timeout_ms
+        self._identity: ProducerIdentity | None = None
+        self._is_ready = False
+        """The identity is a new one: nothing was written under it."""
+        self._uses_v2 = False
+        self._has_joined = False
+
+    @property
+    def identity(self) -> ProducerIdentity:
+        assert self._identity is not None
+        return self._identity
+
+    def begin(self) -> bool:
+        """Have an identity that no transaction has used. Returns whether this took over from somebody, perhaps."""
+        has_taken_over = False
+        if not self._is_ready:
+            fail_point("before-init")
+            has_taken_over = self._take_identity()
+            self._is_ready = True
+            fail_point("after-init")
+        self._uses_v2 = self._control.uses_v2
+        self._has_joined = False
+        return has_taken_over
+
+    def join(self, partitions: Iterable[TopicPartition]) -> None:
+        """Before records go to these partitions."""
+        self._is_ready = False
+        self._has_joined = True
+        if not self._uses_v2:
+            self._control.add_partitions(self.identity, partitions, deadline=Deadline(CALL_TIMEOUT_S))
+
+    def send_offsets(self, group_id: str, positions: dict[TopicPartition, int]) -> None:
+        deadline = Deadline(CALL_TIMEOUT_S)
+        if not self._uses_v2:
+            self._control.add_offsets(self.identity, group_id, deadline=deadline)
+        offsets = {where: OffsetAndMetadata(offset) for where, offset in positions.items()}
+        self._control.txn_offset_commit(
+            self.identity, ConsumerGroupMetadata(group_id), offsets, uses_v2=self._uses_v2, deadline=deadline
+        )
+
+    def commit(self) -> None:
+        self._end(is_commit=True)
+
+    def abort(self) -> None:
+        """As well as it goes: the next identity aborts whatever is left."""
+        if not self._has_joined:
+            return
+        try:
+            self._end(is_commit=False)
+        except ClientError as problem:
+            logger.info("'%s' could not abort, the next epoch will: %s", self.transactional_id, problem)
+
+    def lengthen(self, timeout_ms_max: int) -> bool:
+        """A longer timeout from the next identity on. Returns whether there was any room."""
+        longer = min(self.timeout_ms * TIMEOUT_GROWTH, timeout_ms_max)
+        has_room = longer > self.timeout_ms
+        self.timeout_ms = max(self.timeout_ms, longer)
+        return has_room
+
+    def _end(self, *, is_commit: bool) -> None:
+        self._is_ready = False
+        following = self._control.end_txn(
+            self.identity, is_commit=is_commit, uses_v2=self._uses_v2, deadline=Deadline(CALL_TIMEOUT_S)
+        )
+        self._is_ready = self._uses_v2 and following != self.identity
+        self._identity = following
+        self._has_joined = False
+
+    def _take_identity(self) -> bool:
+        presented = self._identity
+        try:
+            self._identity = self._control.init_producer_id(
+                transaction_timeout_ms=self.timeout_ms, presented=presented, deadline=Deadline(CALL_TIMEOUT_S)
+            )
+        except InvalidTransactionTimeout as problem:
+            raise RefusedSetup(
+                f"transaction_timeout_ms={self.timeout_ms} is more than the broker allows: choose a shorter one, or "
+                "raise "
+                "the broker's transaction.max.timeout.ms"
+            ) from problem
+        except InvalidProducerIdMapping:
+            # The coordinator has forgotten this id after days without a transaction: nobody took over.
+            self._identity = None
+            return self._take_identity()
+        except (ProducerFenced, FencedError) as problem:
+            raise FencedByAnotherDriver(
+                f"another driver has taken over '{self.transactional_id}' and goes on where this one stopped; "
+                "nothing is lost. "
+                f"Stop one of the two, or give them names of their own. {problem}"
+            ) from problem
+        logger.info("'%s' has %s", self.transactional_id, self._identity)
+        return presented is None
