@@ -58,4 +58,11 @@ def print_table(rows: Mapping[str, Account], *, more: Mapping[str, Mapping[str, 
         lines.append([name, *map(str, counted), *(str(more[name][column]) for column in extra if more)])
     widths = [max(len(line[index]) for line in lines) for index in range(len(header))]
     for line in lines:
-        print("  ".join([line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]))
+        print(
+            "  ".join(
+                [
+                    line[0].ljust(widths[0]),
+                    *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)),
+                ]
+            )
+        )

@@ -42,7 +42,9 @@ class Actor:
         """By itself, at the step that its command line names."""
         wait_for(f"{self.name} dies", lambda: self.has_ended, lambda: self.said[-3000:])
         if self._process.returncode != -signal.SIGKILL:
-            raise RuntimeError(f"{self.name} ended with {self._process.returncode}, not by SIGKILL:\n{self.said[-3000:]}")
+            raise RuntimeError(
+                f"{self.name} ended with {self._process.returncode}, not by SIGKILL:\n{self.said[-3000:]}"
+            )
 
     def wait_until_ended(self) -> None:
         wait_for(f"{self.name} ends", lambda: self.has_ended, lambda: self.said[-3000:])

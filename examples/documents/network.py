@@ -117,9 +117,7 @@ class _Connection:
                 break
             answer = _refusal(request, fault.error_code) if fault is not None and fault.kind == "refuse" else None
             if not (header.api_key == PRODUCE and getattr(request, "acks", -1) == 0):
-                self._expected.put(
-                    Expected(header.api_key, header.api_version, header.correlation_id, fault, answer)
-                )
+                self._expected.put(Expected(header.api_key, header.api_version, header.correlation_id, fault, answer))
             if answer is None and not _write(self._broker, [struct.pack(">i", len(frame)), frame]):
                 break
         self._expected.put(None)

@@ -80,6 +80,14 @@ class Stage:
             wait_for(f"no transaction is open on {topic}", lambda topic=topic: self._is_settled(topic))
             self._starts |= self._admin.latest_offsets(self.partitions(topic))
 
+    def skip_backlog(self, group_id: str, topic: str) -> None:
+        """The group begins where the story does."""
+        starts = {where: start for where, start in self._starts.items() if where.topic == topic}
+        self._admin.alter_group_offsets(group_id, starts)
+
+    def reset_group(self, group_id: str, topic: str) -> None:
+        self._admin.alter_group_offsets(group_id, dict.fromkeys(self.partitions(topic), 0))
+
     def partitions(self, topic: str) -> list[TopicPartition]:
         def probe() -> list[TopicPartition]:
             found = self._admin.describe_topics([topic])[topic].partitions
@@ -94,7 +102,7 @@ class Stage:
             "session_timeout_ms": self._session_timeout_ms,
             **arguments,
         }
-        name = name or f"{module.rpartition('.')[2]}-{next(self._numbers)}"
+        name = f"{name or module.rpartition('.')[2]} ({next(self._numbers)})"
         actor = Actor(module, self._folder, name=name, arguments=given)
         self._actors.append(actor)
         return actor
@@ -110,12 +118,12 @@ class Stage:
             actor.wait_until_said("Assigned")
 
     def wait_until_consumed(self, group_id: str, topic: str) -> None:
-        """The group has committed the end of every partition."""
+        """The group has committed an offset behind every record that is committed. Behind those may be markers."""
+        ends = {record.topic_partition: record.offset + 1 for record in self.read(topic)}
 
         def probe() -> bool:
-            ends = self._admin.latest_offsets(self.partitions(topic))
             committed = self._admin.group_offsets(group_id)
-            return all(end == 0 or (where in committed and committed[where].offset == end) for where, end in ends.items())
+            return all(where in committed and committed[where].offset >= end for where, end in ends.items())
 
         wait_for(f"{group_id} has consumed {topic}", lambda: _unless_passing(probe, False), self._explain)
 
@@ -131,7 +139,9 @@ class Stage:
             actor.stop()
         self._actors.clear()
 
-    def read(self, topic: str, *, isolation_level: str = "read_committed", while_open: bool = False) -> list[ConsumerRecord]:
+    def read(
+        self, topic: str, *, isolation_level: str = "read_committed", while_open: bool = False
+    ) -> list[ConsumerRecord]:
         """Everything since the beginning of the story, partition by partition; waits for open transactions to end."""
         if not while_open:
             wait_for(f"no transaction is open on {topic}", lambda: self._is_settled(topic), self._explain)

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 PURCHASES, INVOICES, SHIPMENTS = "purchases", "invoices", "shipments"
 GROUP_ID = "purchasesConsumerGroupId"
+PAYMENTS = "payments"
+BILLING_GROUP_ID = "billing"
 
 
 @dataclass(frozen=True)

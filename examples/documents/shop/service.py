@@ -6,6 +6,7 @@ With `--idempotent` its producer numbers what it sends. That is the only differe
 from examples.documents import program
 from examples.documents.shop.purchases import GROUP_ID, INVOICES, PURCHASES, SHIPMENTS, Invoice, Purchase, Shipment
 from fencepost.client import Consumer, Producer
+from fencepost.client.exceptions import Timeout
 
 
 def main() -> None:
@@ -28,7 +29,11 @@ def main() -> None:
                 program.reach("shipment sent")
                 # The documents call commitSync(), which commits all that was polled, this purchase or not yet.
                 done = {record.topic_partition: record.offset + 1}
-                consumer.commit_sync(done, timeout=arguments.give_up_after_s)
+                try:
+                    consumer.commit_sync(done, timeout=arguments.give_up_after_s)
+                except Timeout as problem:
+                    program.say(f"Error while processing purchase: {problem}")
+                    raise
                 program.say(f"Successfully processed purchase event: {purchase}")
 
 

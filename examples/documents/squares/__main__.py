@@ -63,12 +63,7 @@ def freeze_and_thaw(stage: Stage, version: str) -> Outcome:
     squares.wait_until_done()
     has_blocked_readers = stage.is_blocked(OUTPUT_TOPIC)
     second.thaw()
-    said = second.said.count("Got record")
-    if version == "pinned":
-        second.wait_until_ended()
-    else:
-        squares.feed(3)
-        wait_for("P1 is back", lambda: second.said.count("Assigned") > 1 or second.has_ended or second.said.count("Got record") > said)
+    wait_for("P1 finds out", lambda: second.has_ended or "Revoked" in second.said, lambda: second.said)
     squares.wait_until_done()
     stage.stop_all()
     return Outcome(squares.account(), has_blocked_readers, int(FENCED in second.said))
