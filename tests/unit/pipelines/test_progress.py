@@ -1,0 +1,72 @@
+import io
+import json
+
+from rich.console import Console
+
+from fencepost.pipelines.display import ago, table_of
+from fencepost.pipelines.progress import RUNNING, WAITING, Progress, StageProgress
+from fencepost.pipelines.report import JsonLines, PlainLines
+from fencepost.spark.sink_event import SinkEvent
+
+
+def event(**changes):
+    return SinkEvent(
+        **{"name": "shop", "batch_id": 3, "row_count": 20, "size_bytes": 900, "commit_ms": 12.34, **changes}
+    )
+
+
+def test_a_commit_counts_rows_and_a_transaction_and_a_ledger_hit_counts_neither():
+    progress = Progress.of(["shop"])
+    progress.committed(event(retry_count=2))
+    progress.committed(event(batch_id=4, is_skipped=True))
+    stage = progress.snapshot()[0]
+    assert (stage.rows_out, stage.bytes_out, stage.transactions, stage.skipped, stage.retries) == (20, 900, 1, 1, 2)
+    assert stage.batch_id == 4
+    assert stage.commit_took_ms == 12.3
+
+
+def test_a_commit_clears_the_problem_that_came_before_it():
+    progress = Progress.of(["shop"])
+    progress.update("shop", state=WAITING, problem="the broker is away")
+    progress.committed(event())
+    assert (progress.snapshot()[0].problem, progress.snapshot()[0].state) == (None, RUNNING)
+
+
+def test_json_lines_repeat_nothing_that_has_not_changed():
+    stream = io.StringIO()
+    lines = JsonLines(stream)
+    stage = StageProgress("shop", lag=5)
+    lines.progress([stage])
+    lines.progress([stage])
+    lines.progress([StageProgress("shop", lag=0)])
+    lines.event("stopped", pipeline="shop")
+    rows = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [(row["event"], row.get("lag")) for row in rows] == [("progress", 5), ("progress", 0), ("stopped", None)]
+    assert all(row["pipeline"] == "shop" for row in rows)
+
+
+def test_plain_lines_tell_each_commit_once():
+    shown = []
+    lines = PlainLines(shown.append)
+    stage = StageProgress("shop", batch_id=0, rows_in=1000, rows_out=2000, transactions=1, lag=None)
+    lines.progress([stage])
+    lines.progress([stage])
+    lines.event("restarting", pipeline="shop", in_seconds=0.5)
+    assert shown == [
+        "committed shop: micro-batch 0, 1,000 rows in, 2,000 out, 1 transactions, lag unknown, 0 retries",
+        "restarting shop: in seconds 0.5",
+    ]
+
+
+def test_the_display_has_a_row_per_pipeline_and_shows_what_is_wrong_under_it():
+    console = Console(width=160, file=io.StringIO())
+    console.print(table_of([StageProgress("shop", rows_in=1234, lag=7, problem="the broker is away")]))
+    shown = console.file.getvalue()
+    for text in ("shop", "1,234", "7", "never", "the broker is away"):
+        assert text in shown
+
+
+def test_moments_are_told_as_time_that_has_passed():
+    assert ago(None, 0) == "never"
+    assert ago(1_000, 3_500) == "2.5 s ago"
+    assert ago(0, 180_000) == "3 min ago"

@@ -1,0 +1,80 @@
+import pytest
+
+from fencepost.pipelines.run_options import RunOptions, parse_assignments, sort_options
+from fencepost.settings import InvalidSetting
+
+
+def test_each_option_goes_to_whom_it_belongs():
+    sorted_options = sort_options(
+        {
+            "spark.sql.shuffle.partitions": "8",
+            "maxOffsetsPerTrigger": "1000",
+            "STARTINGOFFSETS": "latest",
+            "mode": "executors",
+            "transaction_timeout_ms": "90000",
+            "max.retries": "7",
+            "trigger": "1 second",
+        }
+    )
+    assert sorted_options == RunOptions(
+        spark={"spark.sql.shuffle.partitions": "8"},
+        source={"maxOffsetsPerTrigger": "1000", "startingOffsets": "latest"},
+        sink={"mode": "executors", "transaction_timeout_ms": 90000, "max_retries": 7},
+        trigger="1 second",
+    )
+
+
+def test_a_setting_of_both_clients_reaches_both_and_a_consumers_only_the_source():
+    sorted_options = sort_options({"kafka.request.timeout.ms": "5000", "kafka.isolation.level": "read_uncommitted"})
+    assert sorted_options.source == {
+        "kafka.request.timeout.ms": "5000",
+        "kafka.isolation.level": "read_uncommitted",
+    }
+    assert sorted_options.sink == {"request_timeout_ms": "5000"}
+
+
+def test_a_side_in_front_sends_an_option_to_that_side_only():
+    sorted_options = sort_options(
+        {"source.kafka.bootstrap.servers": "other:9092", "sink.kafka.request.timeout.ms": "5000"}
+    )
+    assert sorted_options.source == {"kafka.bootstrap.servers": "other:9092"}
+    assert sorted_options.sink == {"request_timeout_ms": "5000"}
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("maxOffsetPerTrigger", "maxOffsetsPerTrigger"),
+        ("transaction_timeout", "transaction_timeout_ms"),
+        ("kafka.request.timeout", "kafka.request.timeout.ms"),
+        ("kafka.bootstrap.servers", "use --bootstrap-servers"),
+        ("subscribe", "what the pipeline reads"),
+        ("is_stateful", "read from the plan"),
+        ("checkpoint", "use --checkpoint"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused_with_what_to_do(name, message):
+    with pytest.raises(InvalidSetting, match=message):
+        sort_options({name: "1"})
+
+
+def test_a_number_that_is_none_is_refused_by_name():
+    with pytest.raises(InvalidSetting, match=r"max_retries.*whole number"):
+        sort_options({"max_retries": "many"})
+
+
+def test_what_is_set_later_wins_and_the_rest_stays():
+    below = RunOptions(spark={"spark.a": "1"}, source={"startingOffsets": "latest"}, trigger="5 seconds")
+    above = RunOptions(source={"startingOffsets": "earliest"}, sink={"mode": "driver"})
+    assert above.over(below) == RunOptions(
+        spark={"spark.a": "1"},
+        source={"startingOffsets": "earliest"},
+        sink={"mode": "driver"},
+        trigger="5 seconds",
+    )
+
+
+@pytest.mark.parametrize("text", ["mode", "=driver"])
+def test_an_assignment_without_a_name_or_a_value_is_refused(text):
+    with pytest.raises(InvalidSetting, match="OPTION=VALUE"):
+        parse_assignments([text])
