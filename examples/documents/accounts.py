@@ -24,7 +24,7 @@ class Account(NamedTuple):
 
 
 def balance(inputs: Iterable[str], outputs: Mapping[str, Sequence[str]]) -> Account:
-    """`outputs` has for each kind of output (an invoice, a shipment) the inputs that it was made for, as they arrived."""
+    """`outputs` has, for each kind of output (an invoice, a shipment), the inputs that each was made for."""
     given = list(inputs)
     counts = {kind: Counter(name for name in names if name in set(given)) for kind, names in outputs.items()}
     copies = {name: [counts[kind][name] for kind in counts] for name in given}

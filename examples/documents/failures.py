@@ -5,7 +5,7 @@ feature does to them; with it they must balance. `python -m examples.documents` 
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from examples.documents.accounts import Account, balance
 from examples.documents.shop.__main__ import Shop
@@ -71,7 +71,7 @@ def downstream_consumer_failure(stage: Stage, version: str) -> Account:
     shop.round(kill_at="invoice sent:2")
     stage.skip_backlog(BILLING_GROUP_ID, INVOICES)
     billing = "examples.documents.shop.billing"
-    given = {"exactly_once": True} if version == "transactional" else {}
+    given: dict[str, Any] = {"exactly_once": True} if version == "transactional" else {}
     stage.start(billing, **given, kill_at="payment sent:3").wait_until_killed()
     stage.start(billing, **given)
     stage.wait_until_consumed(BILLING_GROUP_ID, INVOICES)
@@ -92,7 +92,7 @@ def transaction_coordinator_failure(stage: Stage, version: str) -> Account:
         shop.buy()
         shop.wait_until_done()
         stage.stop_all()
-    timeout = {"transaction_timeout_ms": ABANDONED_TIMEOUT_MS} if version == "transactional" else {}
+    timeout: dict[str, Any] = {"transaction_timeout_ms": ABANDONED_TIMEOUT_MS} if version == "transactional" else {}
     abandoned = shop.start(0, kill_at="invoice sent:1", **timeout)
     shop.buy(1)
     abandoned.wait_until_killed()
@@ -206,7 +206,7 @@ DEEP_DIVE = (
     Failure(
         "transaction_coordinator_failure",
         "4. Transaction coordinator",
-        "kill -9 of the broker before it answers a commit; then again, when service and broker die with an invoice sent",
+        "kill -9 of the broker before it answers a commit; then of service and broker, with an invoice sent",
         transaction_coordinator_failure,
         "idempotent",
         "transactional",

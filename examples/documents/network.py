@@ -5,6 +5,7 @@ It stands before one broker and tells clients that it is that broker. Faults are
 is called at that moment, while the client waits: to kill the broker, for instance.
 """
 
+import contextlib
 import socket
 import struct
 import threading
@@ -60,7 +61,7 @@ class LossyNetwork:
         self._plan[api_name, number] = Fault("lose answer", then)
 
     def refuse_produce(self, number: int, error_code: int) -> None:
-        """The broker never sees it, and the client is told this code."""
+        """The broker never sees it. The client is told this code, once the next request is on its way too."""
         self._plan["Produce", number] = Fault("refuse", error_code=error_code)
 
     @property
@@ -108,7 +109,11 @@ class _Connection:
         self._expected: SimpleQueue[Expected | None] = SimpleQueue()
 
     def carry_requests(self) -> None:
+        held: Expected | None = None
         while (frame := _read_frame(self._client)) is not None:
+            if held is not None:
+                self._expected.put(held)
+                held = None
             header, request = read_request(memoryview(frame))
             fault = self._network.next_fault(API_TABLE[header.api_key].name)
             if fault is not None and fault.kind == "lose request":
@@ -117,7 +122,11 @@ class _Connection:
                 break
             answer = _refusal(request, fault.error_code) if fault is not None and fault.kind == "refuse" else None
             if not (header.api_key == PRODUCE and getattr(request, "acks", -1) == 0):
-                self._expected.put(Expected(header.api_key, header.api_version, header.correlation_id, fault, answer))
+                expected = Expected(header.api_key, header.api_version, header.correlation_id, fault, answer)
+                if answer is not None:
+                    held = expected
+                else:
+                    self._expected.put(expected)
             if answer is None and not _write(self._broker, [struct.pack(">i", len(frame)), frame]):
                 break
         self._expected.put(None)
@@ -194,8 +203,6 @@ def _write(sock: socket.socket, pieces: list[Buffer]) -> bool:
 
 def _end(sock: socket.socket) -> None:
     """Shut down before closing: another thread may be waiting on it."""
-    try:
+    with contextlib.suppress(OSError):
         sock.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        pass
     sock.close()

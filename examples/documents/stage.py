@@ -1,7 +1,7 @@
 """Where a story is played: a broker, topics, programs as processes, and the books that are kept at the end.
 
-The broker is embedded unless `--bootstrap-servers` names one. On a cluster that has these topics already, a story counts
-only what came after its beginning.
+The broker is embedded unless `--bootstrap-servers` names one. On a cluster that has these topics already, a story
+counts only what came after its beginning.
 """
 
 import argparse

@@ -4,6 +4,8 @@ The order service is killed between the two and started again with the next orde
 outbox makes one transaction of them, in the database, and a second one, in the log, of the message and its number.
 """
 
+from typing import Any
+
 from examples.documents.accounts import Account, print_table
 from examples.documents.database.orders import RELAY_GROUP_ID, TOPIC, open_database
 from examples.documents.stage import Stage, open_stage, story_arguments
@@ -16,7 +18,7 @@ def play(stage: Stage, version: str) -> Account:
     """`torn` are rows without a message and messages without a row."""
     stage.open_topics({TOPIC: 1})
     path = stage.folder / f"{version}.sqlite"
-    given = {"database": path, "first": {"outbox": "both"}.get(version, version.split()[0])}
+    given: dict[str, Any] = {"database": path, "first": {"outbox": "both"}.get(version, version.split()[0])}
     service = "examples.documents.database.order_service"
     stage.start(service, **given, end=COUNT, kill_at=f"first committed:{STRUCK}").wait_until_killed()
     stage.start(service, **given, begin=STRUCK, end=COUNT).wait_until_ended()

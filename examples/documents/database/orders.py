@@ -1,4 +1,4 @@
-"""The database of the order service, an SQLite file: a table of orders, and an outbox for what is to be told of them."""
+"""The database of the order service, an SQLite file: orders, and an outbox for what is to be told of them."""
 
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,7 @@
 """Sends what stands in the outbox. How far it has come is committed with the messages, in their transaction.
 
-The rows of the outbox are numbered, and the number of the next one is stored as the offset of a group: then a relay that
-was killed goes on behind its last committed message, and sends nothing twice.
+The rows of the outbox are numbered, and the number of the last one that was sent is stored as the offset of a group:
+then a relay that was killed goes on behind its last committed message, and sends nothing twice.
 """
 
 from examples.documents import program
