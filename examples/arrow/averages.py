@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
+
 from fencepost.client import Consumer, Producer, read_arrow
 from fencepost.server.embedded import EmbeddedBroker
 
@@ -33,7 +34,7 @@ def send(bootstrap_servers: str, readings: pa.Table) -> None:
 
 
 def run(bootstrap_servers: str, average: Average) -> int:
-    """Average what comes, batch by batch; each batch and what became of it are one transaction. Returns the rows read."""
+    """Average what comes; each batch and what became of it are one transaction. Returns how many rows were read."""
     row_count = 0
     with (
         Producer(bootstrap_servers, transactional_id="averages") as producer,

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pyarrow as pa
+
 from examples.arrow.averages import READING_COUNT, SENSORS, averages, broker, run, send
 
 
@@ -23,8 +24,8 @@ def main() -> None:
     with broker(__doc__) as bootstrap_servers:
         send(bootstrap_servers, readings())
         print("read", run(bootstrap_servers, average), "readings")
-        frame = averages(bootstrap_servers).to_pandas()
-        print(frame.assign(key=frame["key"].str.decode("utf-8"), value=frame["value"].str.decode("utf-8")))
+        frame = averages(bootstrap_servers).select(["key", "value"]).to_pandas()
+        print(frame.apply(lambda column: column.str.decode("utf-8")).to_string(index=False))
 
 
 if __name__ == "__main__":

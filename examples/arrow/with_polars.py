@@ -2,6 +2,7 @@
 
 import polars as pl
 import pyarrow as pa
+
 from examples.arrow.averages import READING_COUNT, SENSORS, averages, broker, run, send
 
 
@@ -25,7 +26,8 @@ def main() -> None:
         send(bootstrap_servers, readings())
         print("read", run(bootstrap_servers, average), "readings")
         frame = pl.DataFrame(pl.from_arrow(averages(bootstrap_servers)))
-        print(frame.with_columns(pl.col("key", "value").cast(pl.String)))
+        with pl.Config(tbl_rows=-1):
+            print(frame.select(pl.col("key", "value").cast(pl.String)))
 
 
 if __name__ == "__main__":
