@@ -1,10 +1,13 @@
 """Writes the pages that list what the code declares: settings and APIs. `--check` fails if one is not current."""
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from fencepost.broker.dispatch import HANDLED_KEYS
-from fencepost.settings import BrokerSettings, TopicSettings, as_text, declarations, describe_values
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.settings import ClientSettings, ProducerSettings
+from fencepost.settings import BrokerSettings, Declaration, TopicSettings, as_text, declarations, describe_values
 from fencepost.wire.api import API_TABLE, advertised
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
@@ -19,14 +22,25 @@ def settings_page() -> str:
         "",
         "Names are Kafka's own where Kafka has the setting. The broker takes them from a TOML file (`--config`), then",
         "from the environment (`FENCEPOST_NUM_PARTITIONS=4` is `num.partitions=4`), then from `--set`; a topic takes",
-        "its own when it is created or altered.",
+        "its own when it is created or altered. Clients take theirs as keyword arguments, with underscores:",
+        '`Producer("localhost:9092", linger_ms=20)`. Producers, consumers and administrators share those under Client.',
     ]
-    for title, settings_class in (("Broker", BrokerSettings), ("Topic", TopicSettings)):
-        lines += ["", f"## {title}", "", "| setting | default | values | meaning |", "|---|---|---|---|"]
-        for declaration in declarations(settings_class).values():
-            default = f"{as_text(declaration.default)} {declaration.unit}".strip()
-            lines.append(f"| `{declaration.name}` | {default} | {describe_values(declaration)} | {declaration.help} |")
+    shared = declarations(ClientSettings)
+    lines += settings_table("Broker", declarations(BrokerSettings))
+    lines += settings_table("Topic", declarations(TopicSettings))
+    lines += settings_table("Client", shared)
+    for title, settings_class in (("Producer", ProducerSettings), ("Consumer", ConsumerSettings)):
+        own = {name: found for name, found in declarations(settings_class).items() if name not in shared}
+        lines += settings_table(title, own)
     return "\n".join(lines) + "\n"
+
+
+def settings_table(title: str, declared: Mapping[str, Declaration]) -> list[str]:
+    lines = ["", f"## {title}", "", "| setting | default | values | meaning |", "|---|---|---|---|"]
+    for declaration in declared.values():
+        default = f"{as_text(declaration.default)} {declaration.unit}".strip()
+        lines.append(f"| `{declaration.name}` | {default} | {describe_values(declaration)} | {declaration.help} |")
+    return lines
 
 
 def apis_page() -> str:
