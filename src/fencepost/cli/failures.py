@@ -13,7 +13,6 @@ FAILED = 1
 WRONG_USAGE = 2
 UNREACHABLE = 3
 FOUND = 4
-INTERRUPTED = 130
 
 WHERE_TO_LOOK = (
     "Is it running, and is the address right? `fencepost serve` starts a broker; --bootstrap-servers, or the "

@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+INTERRUPTED = 130
+
 Commands = Mapping[str, tuple[str, str]]
 """Name -> (module whose `command` it is, or module:attribute; one line of help)."""
 
@@ -42,3 +44,5 @@ class LazyGroup(click.Group):
             from fencepost.cli.failures import as_failure
 
             raise as_failure(problem) from problem
+        except KeyboardInterrupt:
+            raise click.exceptions.Exit(INTERRUPTED) from None

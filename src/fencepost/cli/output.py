@@ -7,14 +7,12 @@ where it prints as it goes.
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
-FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 Cell = str | int | None
-WIDE = 10_000
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
@@ -57,6 +55,10 @@ def _print_in_terminal(headings: Sequence[str], texts: list[list[str]], is_numbe
     for row in texts:
         table.add_row(*(Text(text, overflow="fold") for text in row))
     Console(highlight=False).print(table)
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def say(sentence: str) -> None:

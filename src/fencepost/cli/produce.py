@@ -11,7 +11,7 @@ import click
 
 from fencepost.cli.connection import Connection, connection_options
 from fencepost.cli.names import complete_topics
-from fencepost.cli.output import json_option, print_json, say
+from fencepost.cli.output import counted, json_option, print_json, say
 from fencepost.cli.record_input import InputFormat, InputOptions, parse_headers, read_records
 from fencepost.cli.record_text import OutgoingRecord
 from fencepost.client.delivery import RecordFuture
@@ -186,7 +186,7 @@ def in_words(outcome: dict[str, Any]) -> str:
         f"partition {row['partition']} offsets {row['first_offset']} to {row['last_offset']}"
         for row in outcome["partitions"]
     )
-    said = f"{outcome['records']} records to {outcome['topic']}" + (f": {places}" if places else "")
+    said = f"{counted(outcome['records'], 'record')} to {outcome['topic']}" + (f": {places}" if places else "")
     transaction = outcome["transaction"]
     if transaction is None:
         return said

@@ -6,22 +6,17 @@ nothing is decompressed or decoded but the batches that the two ends cut through
 left to read, and a microsecond or so for each batch; a consumer at the end costs one question.
 """
 
+from fencepost.client.admin_fetch import fetch_partition
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_settings import ConsumerSettings
-from fencepost.client.error_table import Category, category_of, error_of
 from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.fetch_filter import FetchFilter
-from fencepost.client.fetch_node import LAST_VERSION_WITH_NAMES
 from fencepost.client.offsets import pause_or_give_up
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.records.header import split_batches
 from fencepost.records.reader import read_records
 from fencepost.types import OffsetRange, TopicPartition
-from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
-from fencepost.wire.reading import ZERO_UUID
-
-NO_SESSION_EPOCH = -1
-ANSWER_BYTES = 16 * 1024 * 1024
+from fencepost.wire.messages.fetch import PartitionData
 
 
 def count_records(
@@ -33,9 +28,8 @@ def count_records(
     while at < offsets.end_offset:
         problem: ClientError | None = None
         try:
-            found, at = _count_answer(
-                _fetch(cluster, settings, where, at, deadline), OffsetRange(at, offsets.end_offset)
-            )
+            answer = fetch_partition(cluster, where, at, read_committed=settings.is_read_committed, deadline=deadline)
+            found, at = _count_answer(answer, OffsetRange(at, offsets.end_offset))
             count += found
             backoff.reset()
         except RetriableError as lost:
@@ -44,39 +38,6 @@ def count_records(
         if problem is not None or deadline.has_passed:
             pause_or_give_up(backoff, deadline, problem, f"the lag of {where}")
     return count
-
-
-def _fetch(
-    cluster: Cluster, settings: ConsumerSettings, where: TopicPartition, offset: int, deadline: Deadline
-) -> PartitionData:
-    topic = cluster.topic(where.topic, deadline)
-    node = cluster.leader(where)
-    if node is None:
-        raise RetriableError(f"{where} has no leader at the moment")
-    request = FetchRequest(
-        max_wait_ms=0,
-        min_bytes=0,
-        max_bytes=ANSWER_BYTES,
-        isolation_level=int(settings.is_read_committed),
-        session_epoch=NO_SESSION_EPOCH,
-        topics=[
-            FetchTopic(
-                where.topic,
-                topic.topic_id,
-                [FetchPartition(where.partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES)],
-            )
-        ],
-    )
-    at_most = LAST_VERSION_WITH_NAMES if topic.topic_id == ZERO_UUID else None
-    limit_s = max(0.001, deadline.at_most(settings.request_timeout_ms / 1000))
-    response = cluster.call(node, request, FetchResponse, at_most=at_most, timeout_s=limit_s)
-    code = response.error_code or response.responses[0].partitions[0].error_code
-    if code:
-        error = error_of(code, "Fetch", what=f"{where} at offset {offset}")
-        if category_of(code, "Fetch") is Category.RETRIABLE:
-            raise RetriableError(str(error), error_code=error.error_code)
-        raise error
-    return response.responses[0].partitions[0]
 
 
 def _count_answer(answer: PartitionData, offsets: OffsetRange) -> tuple[int, int]:

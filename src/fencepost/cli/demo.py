@@ -1,0 +1,59 @@
+"""`fencepost demo`: the whole story on this machine, in about two minutes."""
+
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+import click
+from rich.console import Console
+from rich.status import Status
+
+from fencepost.cli.failures import Failure
+from fencepost.cli.output import print_json, print_table
+
+REPORT = "fencepost-demo.html"
+NEXT_COMMANDS = (
+    "fencepost serve --data my-broker",
+    "fencepost run examples/pipelines/shop.py",
+    "fencepost txn --help",
+)
+
+
+@click.command("demo")
+@click.option("--report", default=REPORT, show_default=True, type=click.Path(dir_okay=False), help="Page to write.")
+@click.option("--per-second", default=1_000, show_default=True, type=click.IntRange(1, 20_000), help="Purchases.")
+@click.option("--keep", type=click.Path(file_okay=False), help="Folder for data, checkpoints and logs; kept.")
+@click.option("--json", "as_json", is_flag=True, help="Print the verdict as JSON, and nothing else.")
+def command(report: str, per_second: int, keep: str | None, as_json: bool) -> None:
+    """A shop on Spark, killed in mid-transaction, its broker killed too, and what arrived all the same.
+
+    Beside it an ordinary at-least-once pipeline on the same purchases, killed at the same place. Everything runs on
+    this machine, on ports that are free, in a temporary folder. Exit code 1 if exactly-once was broken.
+
+    \b
+    Examples:
+      fencepost demo
+      fencepost demo --per-second 5000 --report /tmp/story.html
+    """
+    require_java()
+    from fencepost.lab.demo.judgement import Judgement
+    from fencepost.lab.demo.report import report_page
+    from fencepost.lab.demo.story import OURS, Plot, Story
+
+    console = Console(highlight=False, stderr=as_json)
+    end_on_sigterm()
+    with folder_for(keep) as folder, console.status("starting") as status:
+        story = Story(folder, Plot(per_second=per_second), say=speaker(console), show=shower(status, console))
+        ending = story.tell()
+    Path(report).write_text(report_page(ending.timeline, ending.judgements, NEXT_COMMANDS), encoding="utf-8")
+    if as_json:
+        print_json({name: vars(judgement) for name, judgement in ending.judgements.items()})
+    else:
+        tell_verdict(ending.judgements, report)
+    if not ending.judgements[OURS].is_exactly_once:
+        raise Failure("exactly-once was broken; the logs tell more with --keep FOLDER")
