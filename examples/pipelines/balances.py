@@ -4,9 +4,10 @@ Each micro-batch writes the balances that it changed, keyed by account: the newe
 balance.
 """
 
-from fencepost.pipelines import parse_json, pipeline
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
+
+from fencepost.pipelines import parse_json, pipeline
 
 UPDATE = "transfer string not null, account string not null, kind string not null, amount bigint not null"
 

@@ -5,10 +5,11 @@ overdrawn.
 """
 
 from balances import balances
-from fencepost.pipelines import parse_json, pipeline
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from transfer import transfer
+
+from fencepost.pipelines import parse_json, pipeline
 
 __all__ = ["balances", "overdrawn", "transfer"]
 

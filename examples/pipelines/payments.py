@@ -3,9 +3,10 @@
 A join of two streams keeps state: a row waits until its partner comes, at most an hour of event time.
 """
 
-from fencepost.pipelines import parse_json, pipeline
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
+
+from fencepost.pipelines import parse_json, pipeline
 
 ORDER = "orderId string not null, product string not null"
 PAYMENT = "orderId string not null, amount bigint not null"

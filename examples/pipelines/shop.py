@@ -4,9 +4,10 @@ Records are JSON objects, as the documents' Jackson mapper writes them. The ship
 documents: that is safe, because a micro-batch is computed once and pinned before anything of it is published.
 """
 
-from fencepost.pipelines import parse_json, pipeline
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
+
+from fencepost.pipelines import parse_json, pipeline
 
 PURCHASE = (
     "userId string not null, userFullName string, productId string not null, "

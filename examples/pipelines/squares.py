@@ -4,9 +4,10 @@ IntegerSerializer writes.
 The documents' input and output stages (`InputStage`, `OutputStage`) plug in on either side, in any language.
 """
 
-from fencepost.pipelines import int32_to_bytes, parse_int32, pipeline
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
+
+from fencepost.pipelines import int32_to_bytes, parse_int32, pipeline
 
 
 @pipeline(name="squares", reads="tx-input", writes=["tx-output", "tx-input.dead-letters"])

@@ -5,9 +5,10 @@ Fields are those of the stages without Spark in `examples/documents/transfer`; e
 other.
 """
 
-from fencepost.pipelines import parse_json, pipeline
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
+
+from fencepost.pipelines import parse_json, pipeline
 
 TRANSFER = "number string not null, payer string not null, payee string not null, amount bigint not null"
 

@@ -1,20 +1,21 @@
 """`fencepost demo`: the whole story on this machine, in about two minutes."""
 
-import shutil
 import signal
-import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.status import Status
 
 from fencepost.cli.failures import Failure
 from fencepost.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from fencepost.lab.demo.judgement import Judgement
 
 REPORT = "fencepost-demo.html"
 NEXT_COMMANDS = (
@@ -41,15 +42,15 @@ def command(report: str, per_second: int, keep: str | None, as_json: bool) -> No
       fencepost demo --per-second 5000 --report /tmp/story.html
     """
     require_java()
-    from fencepost.lab.demo.judgement import Judgement
     from fencepost.lab.demo.report import report_page
     from fencepost.lab.demo.story import OURS, Plot, Story
 
     console = Console(highlight=False, stderr=as_json)
     end_on_sigterm()
     with folder_for(keep) as folder, console.status("starting") as status:
-        story = Story(folder, Plot(per_second=per_second), say=speaker(console), show=shower(status, console))
-        ending = story.tell()
+        # Without a terminal nobody sees a line that is drawn anew ten times a second.
+        show = status.update if console.is_terminal else lambda _: None
+        ending = Story(folder, Plot(per_second=per_second), say=console.print, show=show).tell()
     Path(report).write_text(report_page(ending.timeline, ending.judgements, NEXT_COMMANDS), encoding="utf-8")
     if as_json:
         print_json({name: vars(judgement) for name, judgement in ending.judgements.items()})
@@ -57,3 +58,44 @@ def command(report: str, per_second: int, keep: str | None, as_json: bool) -> No
         tell_verdict(ending.judgements, report)
     if not ending.judgements[OURS].is_exactly_once:
         raise Failure("exactly-once was broken; the logs tell more with --keep FOLDER")
+
+
+def require_java() -> None:
+    from fencepost.pipelines.java import NoJava, find_java
+
+    try:
+        find_java()
+    except NoJava as problem:
+        raise Failure(str(problem)) from problem
+
+
+@contextmanager
+def folder_for(keep: str | None) -> Iterator[Path]:
+    if keep is None:
+        with tempfile.TemporaryDirectory(prefix="fencepost-demo-", ignore_cleanup_errors=True) as folder:
+            yield Path(folder)
+        return
+    folder_path = Path(keep).absolute()
+    if folder_path.exists() and any(folder_path.iterdir()):
+        raise Failure(f"--keep {keep}: the folder is not empty, and the story begins with an empty broker")
+    folder_path.mkdir(parents=True, exist_ok=True)
+    yield folder_path
+
+
+def end_on_sigterm() -> None:
+    """As Ctrl-C does: through every `finally`, so that nothing is left running."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, interrupt)
+
+
+def tell_verdict(judgements: "Mapping[str, Judgement]", report: str) -> None:
+    columns = ("purchases", "invoices", "shipments", "duplicates", "lost", "torn")
+    rows = [[name, *(getattr(judgement, column) for column in columns)] for name, judgement in judgements.items()]
+    click.echo()
+    print_table(["pipeline", *columns], rows, empty="")
+    click.echo(f"\nThe story with pictures: {report}\nNext:")
+    for line in NEXT_COMMANDS:
+        click.echo(f"  {line}")

@@ -5,6 +5,7 @@ import click
 from fencepost.cli.lazy_group import LazyGroup
 
 COMMANDS = {
+    "demo": ("fencepost.cli.demo", "See exactly-once survive kill -9, on this machine."),
     "serve": ("fencepost.cli.serve", "Run the broker."),
     "run": ("fencepost.cli.run", "Run pipelines on Spark, exactly once."),
     "topics": ("fencepost.cli.topics", "Create, list, describe, alter and delete topics."),

@@ -43,15 +43,30 @@ class RangeReader:
 
     def read(self, wanted: PartitionRange, *, include_headers: bool) -> Iterator[pa.RecordBatch]:
         """The records of the range in order, in batches as they arrive, none of them empty."""
+        for chunk in self._chunks(wanted):
+            for decoded in _decode(chunk, wanted.offsets.end_offset, self._settings, include_headers=include_headers):
+                if decoded.records.num_rows:
+                    yield decoded.records
+
+    def batches(self, wanted: PartitionRange) -> Iterator[memoryview]:
+        """The record batches that begin in the range as the log has them, control batches too, nothing filtered."""
+        for chunk in self._chunks(wanted):
+            data, _ = chunk.rest()
+            while len(data):
+                header = read_header(data)
+                if header.base_offset >= wanted.offsets.end_offset:
+                    return
+                yield data[: header.size_bytes]
+                data = data[header.size_bytes :]
+
+    def _chunks(self, wanted: PartitionRange) -> Iterator[FetchChunk]:
         position, end_offset = wanted.offsets
         deadline, backoff = self._deadline(), Backoff(self._settings)
         while position < end_offset:
             try:
-                for decoded in self._read_from_leader(wanted, position, deadline, include_headers=include_headers):
-                    position = decoded.next_offset
-                    if decoded.records.num_rows:
-                        yield decoded.records
-                    deadline = self._deadline()
+                for chunk in self._chunks_of_leader(wanted, position, deadline):
+                    yield chunk
+                    position, deadline = chunk.next_offset, self._deadline()
                 return
             except RetriableError as problem:
                 self._cluster.mark_stale()
@@ -70,9 +85,7 @@ class RangeReader:
     def _deadline(self) -> Deadline:
         return Deadline(self._settings.default_api_timeout_ms / 1000)
 
-    def _read_from_leader(
-        self, wanted: PartitionRange, position: int, deadline: Deadline, *, include_headers: bool
-    ) -> Iterator[DecodedBatches]:
+    def _chunks_of_leader(self, wanted: PartitionRange, position: int, deadline: Deadline) -> Iterator[FetchChunk]:
         where = wanted.topic_partition
         partition = self._topic(wanted, position, deadline).partitions.get(where.partition)
         leader = self._cluster.leader(where)
@@ -80,8 +93,7 @@ class RangeReader:
             raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "Fetch", what=str(where))
         with self._pool.lend(leader) as connection:
             fetch = RangeFetch(connection, self._settings, wanted, leader_epoch=partition.leader_epoch)
-            for chunk in fetch.chunks(position):
-                yield from _decode(chunk, wanted.offsets.end_offset, self._settings, include_headers=include_headers)
+            yield from fetch.chunks(position)
 
     def _topic(self, wanted: PartitionRange, position: int, deadline: Deadline) -> TopicMetadata:
         """The topic that the offsets belong to; another id is believed only if the cluster says it again."""

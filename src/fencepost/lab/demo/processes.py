@@ -7,7 +7,6 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,7 @@ class DemoProcessError(FencepostError):
 
 
 class DemoProcess:
-    """One run of a command of ours, with its output in a file."""
+    """One run of a command, with its output in a file."""
 
     def __init__(
         self, name: str, arguments: Sequence[str], *, log_file: Path, environment: Mapping[str, str] | None = None
@@ -34,8 +33,9 @@ class DemoProcess:
         self.name = name
         self._log_file = log_file
         with log_file.open("ab") as log:
+            self._log_start = log.tell()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "fencepost", *arguments],
+                arguments,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -75,7 +75,7 @@ class DemoProcess:
 
     def wait_for_line(self, text: str, *, timeout_s: float) -> None:
         deadline_s = time.monotonic() + timeout_s
-        while text not in self._log_file.read_text(errors="replace"):
+        while text not in self._words():
             self.check_running()
             if time.monotonic() > deadline_s:
                 raise DemoProcessError(
@@ -85,8 +85,7 @@ class DemoProcess:
             time.sleep(POLL_S)
 
     def last_words(self) -> str:
-        lines = self._log_file.read_text(errors="replace").splitlines()
-        return "\n".join(f"  {line}" for line in lines[-LAST_LINES:])
+        return "\n".join(f"  {line}" for line in self._words().splitlines()[-LAST_LINES:])
 
     def __enter__(self) -> Self:
         return self
@@ -95,6 +94,10 @@ class DemoProcess:
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.stop()
+
+    def _words(self) -> str:
+        """What this run has said; the file also has what earlier ones said."""
+        return self._log_file.read_bytes()[self._log_start :].decode(errors="replace")
 
     def _signal(self, number: signal.Signals) -> None:
         try:
