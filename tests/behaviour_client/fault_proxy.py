@@ -7,7 +7,9 @@ FindCoordinator answers). A fault is given to the next request of an API:
 * `cut_after`: the broker has answered, the client never hears it, the connection ends;
 * `delay(seconds)`: the answer comes late;
 * `refuse(code)`: the broker never sees it, the client is told the code;
-* `deny(code)`: the broker has done it, the client is told the code.
+* `deny(code)`: the broker has done it, the client is told the code;
+* `deny_whole(code)`: the same, for the answer as a whole where it has rows too;
+* `DAMAGE`: one bit of the records that a fetch brings is turned.
 """
 
 import contextlib
@@ -43,6 +45,7 @@ class Fault(NamedTuple):
 
 CUT_BEFORE = Fault("cut_before")
 CUT_AFTER = Fault("cut_after")
+DAMAGE = Fault("damage")
 
 
 def delay(seconds: float) -> Fault:
@@ -55,6 +58,10 @@ def refuse(code: int) -> Fault:
 
 def deny(code: int) -> Fault:
     return Fault("deny", code=code)
+
+
+def deny_whole(code: int) -> Fault:
+    return Fault("deny_whole", code=code)
 
 
 class FaultProxy:
@@ -185,13 +192,19 @@ class _Pipe:
         if frame is None:
             return None
         name = NAMES[sent.api_key]
-        is_denied = sent.fault is not None and sent.fault.kind == "deny"
-        if name not in ("Metadata", "FindCoordinator") and not is_denied:
+        kind = sent.fault.kind if sent.fault is not None else ""
+        if name not in ("Metadata", "FindCoordinator") and kind not in ("deny", "deny_whole", "damage"):
             return [struct.pack(">i", len(frame)), frame]
+        response: Any
         _, response = read_response(sent.api_key, sent.version, frame)
-        if is_denied:
+        if kind == "deny":
             assert sent.fault is not None
             set_error(response, sent.fault.code)
+        elif kind == "deny_whole":
+            assert sent.fault is not None
+            response.error_code = sent.fault.code
+        elif kind == "damage":
+            turn_last_bit(response)
         self._hide_broker(response)
         return encode_response(sent.api_key, sent.version, sent.correlation_id, response)
 
@@ -239,19 +252,19 @@ def set_error(response: Message | Any, code: int) -> None:
     """The code wherever the answer has room for one; what only a success may say is taken back."""
     name = type(response).__name__.removesuffix("Response")
     if name == "Produce":
-        for topic in response.responses:
-            for row in topic.partition_responses:
-                row.error_code, row.base_offset = code, -1
+        for row in [row for topic in response.responses for row in topic.partition_responses]:
+            row.error_code, row.base_offset = code, -1
+    elif name == "Fetch":
+        for row in [row for topic in response.responses for row in topic.partitions]:
+            row.error_code, row.records = code, None
     elif name == "AddPartitionsToTxn":
-        for topic in response.results_by_topic_v3_and_below:
-            for row in topic.results_by_partition:
-                row.partition_error_code = code
-    elif name == "TxnOffsetCommit":
-        for topic in response.topics:
-            for row in topic.partitions:
-                row.error_code = code
-    elif name == "FindCoordinator":
-        for row in [response, *response.coordinators]:
+        for row in [row for topic in response.results_by_topic_v3_and_below for row in topic.results_by_partition]:
+            row.partition_error_code = code
+    elif name in ("TxnOffsetCommit", "OffsetCommit", "ListOffsets"):
+        for row in [row for topic in response.topics for row in topic.partitions]:
+            row.error_code = code
+    elif name in ("FindCoordinator", "OffsetFetch"):
+        for row in [response, *getattr(response, "coordinators", []), *getattr(response, "groups", [])]:
             row.error_code = code
     elif name == "Metadata":
         for topic in response.topics:
@@ -260,6 +273,14 @@ def set_error(response: Message | Any, code: int) -> None:
         response.error_code = code
         if hasattr(response, "producer_id"):
             response.producer_id = response.producer_epoch = -1
+
+
+def turn_last_bit(response: Any) -> None:
+    for row in [row for topic in response.responses for row in topic.partitions]:
+        if row.records and len(row.records[0]):
+            whole = bytearray(row.records[0])
+            whole[-1] ^= 1
+            row.records = [bytes(whole)]
 
 
 def _read_frame(sock: socket.socket) -> bytes | None:

@@ -15,9 +15,8 @@ from fencepost.client.exceptions import (
     TopicAuthorization,
 )
 from fencepost.errors import ErrorCode
-from tests.behaviour_client import fault_proxy
 from tests.behaviour_client.consumer_reading import produce
-from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny
+from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, DAMAGE, Fault, FaultProxy, delay, deny, deny_whole
 from tests.interop.support import wait_for
 
 QUICK: dict[str, Any] = {
@@ -38,7 +37,16 @@ KIP_848 = {"group_protocol": "consumer"}
 MEMBERSHIPS = {"classic": CLASSIC, "kip-848": KIP_848}
 APIS = {
     "classic": ["Metadata", "FindCoordinator", "JoinGroup", "SyncGroup", "Heartbeat"],
-    "kip-848": ["Metadata", "FindCoordinator", "ConsumerGroupHeartbeat", "OffsetFetch", "ListOffsets", "Fetch"],
+    "kip-848": [
+        "ApiVersions",
+        "Metadata",
+        "FindCoordinator",
+        "ConsumerGroupHeartbeat",
+        "OffsetFetch",
+        "ListOffsets",
+        "Fetch",
+        "OffsetCommit",
+    ],
 }
 FAULTS = {"cut before": CUT_BEFORE, "cut after": CUT_AFTER, "late": delay(0.15)}
 NOT_LEADER = [
@@ -61,8 +69,6 @@ SESSION = [
     ErrorCode.INVALID_FETCH_SESSION_EPOCH,
     ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
 ]
-FLIPPED_BIT = -99
-"""Not a code: the last byte of what a fetch brings is changed on the way."""
 PASSING = [
     *(("Fetch", code) for code in NOT_LEADER),
     *(("FetchSession", code) for code in SESSION),
@@ -72,37 +78,6 @@ PASSING = [
     *(("ConsumerGroupHeartbeat", code) for code in MOVING),
     *(("FindCoordinator", code) for code in MOVING[:1]),
 ]
-
-
-@pytest.fixture
-def faults(proxy: FaultProxy, monkeypatch: pytest.MonkeyPatch) -> FaultProxy:
-    monkeypatch.setattr(fault_proxy, "set_error", set_error)
-    return proxy
-
-
-def set_error(response: Any, code: int, original: Any = fault_proxy.set_error) -> None:
-    """The code in the rows of what consumers ask for."""
-    name = type(response).__name__.removesuffix("Response")
-    if code == FLIPPED_BIT:
-        for topic in response.responses:
-            for row in topic.partitions:
-                row.records = [flip_last_bit(row.records[0])] if row.records and len(row.records[0]) else row.records
-    elif name == "Fetch" and code not in SESSION:
-        for topic in response.responses:
-            for row in topic.partitions:
-                row.error_code, row.records = code, None
-    elif name in ("ListOffsets", "OffsetCommit"):
-        for topic in response.topics:
-            for row in topic.partitions:
-                row.error_code = code
-    elif name == "OffsetFetch" and response.groups:
-        response.groups[0].error_code = code
-    else:
-        original(response, code)
-
-
-def flip_last_bit(records: Any) -> bytes:
-    return bytes(records[:-1]) + bytes([records[-1] ^ 1])
 
 
 def plan(proxy: FaultProxy, api_name: str, fault: Fault) -> None:
@@ -135,28 +110,28 @@ def read_everything(consumer: Consumer, *, count: int = 300) -> None:
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize(("membership", "api_name"), [(name, api) for name, apis in APIS.items() for api in apis])
 def test_connections_that_end_and_answers_that_are_late_cost_no_record(
-    faults: FaultProxy, topic: str, membership: str, api_name: str, kind: str
+    proxy: FaultProxy, topic: str, membership: str, api_name: str, kind: str
 ) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     if kind == "late" or api_name not in ("JoinGroup", "SyncGroup"):
-        plan(faults, api_name, FAULTS[kind])
+        plan(proxy, api_name, FAULTS[kind])
     else:
         # A classic member that is cut off while joining is in the group until its session ends: once is enough.
-        faults.plan(api_name, FAULTS[kind])
-    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
+        proxy.plan(api_name, FAULTS[kind])
+    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
         wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
         read_everything(consumer)
-    assert faults.used
+    assert proxy.used
 
 
 @pytest.mark.parametrize(("api_name", "code"), PASSING, ids=[f"{name}-{code.name}" for name, code in PASSING])
-def test_trouble_that_passes_is_tried_again(faults: FaultProxy, topic: str, api_name: str, code: ErrorCode) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
-    plan(faults, api_name, deny(code))
-    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer:
+def test_trouble_that_passes_is_tried_again(proxy: FaultProxy, topic: str, api_name: str, code: ErrorCode) -> None:
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    plan(proxy, api_name, deny_whole(code) if api_name == "FetchSession" else deny(code))
+    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer:
         wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
         read_everything(consumer)
-    assert faults.used
+    assert proxy.used
 
 
 @pytest.mark.parametrize(
@@ -171,13 +146,13 @@ def test_trouble_that_passes_is_tried_again(faults: FaultProxy, topic: str, api_
     ],
 )
 def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_committed(
-    faults: FaultProxy, topic: str, membership: str, api_name: str, code: ErrorCode
+    proxy: FaultProxy, topic: str, membership: str, api_name: str, code: ErrorCode
 ) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
-    faults.plan(api_name, *([deny(code)] if api_name == "SyncGroup" else [None, deny(code)]))
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    proxy.plan(api_name, *([deny(code)] if api_name == "SyncGroup" else [None, deny(code)]))
     seen: set[tuple[int, int]] = set()
     committed: dict[int, int] = {}
-    with Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
+    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
 
         def probe() -> bool:
             records = consumer.poll(0.1, max_records=10)
@@ -189,7 +164,7 @@ def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_commi
                 committed.update({record.partition: record.offset + 1 for record in records})
             except CommitFailed:
                 pass
-            return len(seen) == 300 and len(faults.used) == 1
+            return len(seen) == 300 and len(proxy.used) == 1
 
         wait_for("every record", probe, pause_s=0)
 
@@ -203,12 +178,12 @@ def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_commi
     ],
 )
 def test_what_is_not_allowed_is_raised_by_poll(
-    faults: FaultProxy, topic: str, api_name: str, code: ErrorCode, exception: type[Exception]
+    proxy: FaultProxy, topic: str, api_name: str, code: ErrorCode, exception: type[Exception]
 ) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
-    faults.plan(api_name, *[deny(code)] * 3)
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    proxy.plan(api_name, *[deny(code)] * 3)
     with (
-        Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer,
+        Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer,
         pytest.raises(exception),
     ):
         wait_for("the refusal", lambda: consumer.poll(0.1) is None, pause_s=0)
@@ -216,11 +191,11 @@ def test_what_is_not_allowed_is_raised_by_poll(
 
 @pytest.mark.parametrize("is_arrow", [False, True], ids=["records", "arrow"])
 def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
-    faults: FaultProxy, topic: str, is_arrow: bool
+    proxy: FaultProxy, topic: str, is_arrow: bool
 ) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
-    faults.plan("Fetch", deny(FLIPPED_BIT))
-    with Consumer(faults.bootstrap_servers, **QUICK | {"max_partition_fetch_bytes": 1_000_000}) as consumer:
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    proxy.plan("Fetch", DAMAGE)
+    with Consumer(proxy.bootstrap_servers, **QUICK | {"max_partition_fetch_bytes": 1_000_000}) as consumer:
         consumer.assign([(topic, 0)])
         seen: list[int] = []
 
@@ -244,35 +219,35 @@ def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
         assert seen == list(range(100))
 
 
-def test_a_broker_that_is_away_is_waited_for(faults: FaultProxy, topic: str) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
-    with Consumer(faults.bootstrap_servers, **QUICK) as consumer:
-        faults.plan("Metadata", *[CUT_BEFORE] * 400)
+def test_a_broker_that_is_away_is_waited_for(proxy: FaultProxy, topic: str) -> None:
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    with Consumer(proxy.bootstrap_servers, **QUICK) as consumer:
+        proxy.plan("Metadata", *[CUT_BEFORE] * 400)
         consumer.assign([(topic, 0)])
         assert consumer.poll(0.3) == []
         with pytest.raises((RetriableError, Timeout)):
             consumer.position((topic, 0), timeout=0.2)
-        faults.forget_plans()
+        proxy.forget_plans()
         wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
 
 
-def test_a_fetch_that_is_never_answered_is_given_up_and_sent_again(faults: FaultProxy, topic: str) -> None:
-    fill(f"{faults.upstream[0]}:{faults.upstream[1]}", topic)
+def test_a_fetch_that_is_never_answered_is_given_up_and_sent_again(proxy: FaultProxy, topic: str) -> None:
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     settings = QUICK | {"request_timeout_ms": 300}
-    with Consumer(faults.bootstrap_servers, **settings) as consumer:
+    with Consumer(proxy.bootstrap_servers, **settings) as consumer:
         consumer.assign([(topic, 0)])
         assert consumer.position((topic, 0)) == 0
-        faults.plan("Fetch", delay(4.0))
+        proxy.plan("Fetch", delay(4.0))
         started = time.monotonic()
         wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
         assert time.monotonic() - started < 3.0
 
 
-def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(faults: FaultProxy, topic: str) -> None:
-    consumer = Consumer(faults.bootstrap_servers, [topic], group_id=topic, **QUICK, **CLASSIC)
+def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(proxy: FaultProxy, topic: str) -> None:
+    consumer = Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **CLASSIC)
     wait_for("an assignment", lambda: consumer.poll(0.1) or consumer.assignment())
     for api_name in ("LeaveGroup", "Heartbeat", "Fetch"):
-        faults.plan(api_name, *[delay(5.0)] * 10)
+        proxy.plan(api_name, *[delay(5.0)] * 10)
     started = time.monotonic()
     consumer.close(timeout=0.5)
     assert time.monotonic() - started < 3.0
