@@ -14,7 +14,7 @@ from fencepost.client.admin_transactions import TransactionDescription
 from fencepost.client.cluster import Cluster
 from fencepost.client.metadata import TopicMetadata
 from fencepost.client.settings import ClientSettings, client_settings
-from fencepost.client.values import AnyOffsets, OffsetAndMetadata
+from fencepost.client.values import AnyOffsets, OffsetAndMetadata, ProducerIdentity
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.describe_producers import ProducerState
 from fencepost.wire.messages.list_groups import ListedGroup
@@ -96,6 +96,14 @@ class Admin:
 
     def describe_producers(self, where: TopicPartition) -> list[ProducerState]:
         return admin_transactions.describe_producers(self.cluster, where)
+
+    def abort_transaction(self, transactional_id: str, *, timeout_ms: int) -> None:
+        """Take the id over, which aborts what is open under it and fences its owner."""
+        admin_transactions.abort_transaction(self.cluster, transactional_id, timeout_ms=timeout_ms)
+
+    def abort_on_partition(self, where: TopicPartition, identity: ProducerIdentity, *, coordinator_epoch: int) -> None:
+        """Write an abort marker past the coordinator: for a transaction that it knows nothing of."""
+        admin_transactions.abort_on_partition(self.cluster, where, identity, coordinator_epoch=coordinator_epoch)
 
     def close(self) -> None:
         self.cluster.close()

@@ -8,14 +8,16 @@ from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import error_of
 from fencepost.client.time_limits import Deadline
 from fencepost.client.values import AnyOffsets, OffsetAndMetadata, normalized_offsets
-from fencepost.errors import ErrorCode
+from fencepost.errors import ErrorCode, WireError
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
+    Member,
 )
+from fencepost.wire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
 from fencepost.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
-from fencepost.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
+from fencepost.wire.messages.describe_groups import DescribedGroupMember, DescribeGroupsRequest, DescribeGroupsResponse
 from fencepost.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -41,6 +43,7 @@ class GroupMember(NamedTuple):
     client_id: str
     client_host: str
     group_instance_id: str | None = None
+    partitions: tuple[TopicPartition, ...] = ()
 
 
 class GroupDescription(NamedTuple):
@@ -72,7 +75,7 @@ def describe_group(cluster: Cluster, group_id: str, *, timeout_s: float = 30.0) 
         found = cluster.call_coordinator(_GROUP, group_id, asked, ConsumerGroupDescribeResponse, deadline=deadline)
         group = found.groups[0]
         if group.error_code == ErrorCode.NONE:
-            members = [GroupMember(m.member_id, m.client_id, m.client_host, m.instance_id) for m in group.members]
+            members = [_consumer_member(member) for member in group.members]
             return GroupDescription(group_id, group.group_state, group.assignor_name, "consumer", members)
         if group.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
             raise error_of(group.error_code, "ConsumerGroupDescribe", what=group_id, explanation=group.error_message)
@@ -82,7 +85,7 @@ def describe_group(cluster: Cluster, group_id: str, *, timeout_s: float = 30.0) 
     if classic.error_code:
         what = f"group '{group_id}'"
         raise error_of(classic.error_code, "DescribeGroups", what=what, explanation=classic.error_message)
-    members = [GroupMember(m.member_id, m.client_id, m.client_host, m.group_instance_id) for m in classic.members]
+    members = [_classic_member(member) for member in classic.members]
     return GroupDescription(group_id, classic.group_state, classic.protocol_data, "classic", members)
 
 
@@ -148,6 +151,23 @@ def alter_group_offsets(cluster: Cluster, group_id: str, offsets: AnyOffsets, *,
         for partition_row in topic_row.partitions:
             where = TopicPartition(topic_row.name, partition_row.partition_index)
             _check(partition_row.error_code, "OffsetCommit", f"group '{group_id}', {where}")
+
+
+def _consumer_member(member: Member) -> GroupMember:
+    assigned = [
+        TopicPartition(row.topic_name, at) for row in member.assignment.topic_partitions for at in row.partitions
+    ]
+    return GroupMember(member.member_id, member.client_id, member.client_host, member.instance_id, tuple(assigned))
+
+
+def _classic_member(member: DescribedGroupMember) -> GroupMember:
+    """Members of a group that is no consumers' tell each other what they like: nothing is read into it."""
+    try:
+        rows = ConsumerProtocolAssignment.from_bytes(member.member_assignment).assigned_partitions
+    except WireError:
+        rows = []
+    assigned = tuple(TopicPartition(row.topic, at) for row in rows for at in row.partitions)
+    return GroupMember(member.member_id, member.client_id, member.client_host, member.group_instance_id, assigned)
 
 
 def _has_consumer_groups(cluster: Cluster) -> bool:

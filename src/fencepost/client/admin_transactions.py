@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import error_of
+from fencepost.client.metadata import Node
 from fencepost.client.time_limits import Deadline
+from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
@@ -23,6 +25,12 @@ from fencepost.wire.messages.list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
     TransactionState,
+)
+from fencepost.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+    WriteTxnMarkersResponse,
 )
 
 
@@ -80,15 +88,44 @@ def describe_transaction(
     )
 
 
+def abort_transaction(cluster: Cluster, transactional_id: str, *, timeout_ms: int, timeout_s: float = 30.0) -> None:
+    """Take the id over, which aborts what is open under it and fences its owner. `timeout_ms` becomes the id's own."""
+    control = TransactionControl(cluster, transactional_id)
+    control.init_producer_id(transaction_timeout_ms=timeout_ms, deadline=Deadline(timeout_s))
+
+
 def describe_producers(cluster: Cluster, where: TopicPartition) -> list[ProducerState]:
     """Who has written to a partition, and whose transaction is open there since which offset."""
-    if cluster.needs_refresh or cluster.leader(where) is None:
-        cluster.refresh([where.topic])
-    leader = cluster.leader(where)
-    if leader is None:
-        raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "DescribeProducers", what=str(where))
+    leader = _leader(cluster, where, "DescribeProducers")
     request = DescribeProducersRequest(topics=[TopicRequest(where.topic, [where.partition])])
     row = cluster.call(leader, request, DescribeProducersResponse).topics[0].partitions[0]
     if row.error_code:
         raise error_of(row.error_code, "DescribeProducers", what=str(where), explanation=row.error_message)
     return row.active_producers
+
+
+def abort_on_partition(
+    cluster: Cluster, where: TopicPartition, identity: ProducerIdentity, *, coordinator_epoch: int
+) -> None:
+    """Write an abort marker to one partition, past the coordinator: for a transaction that it knows nothing of."""
+    leader = _leader(cluster, where, "WriteTxnMarkers")
+    marker = WritableTxnMarker(
+        producer_id=identity.producer_id,
+        producer_epoch=identity.producer_epoch,
+        transaction_result=False,
+        topics=[WritableTxnMarkerTopic(where.topic, [where.partition])],
+        coordinator_epoch=max(0, coordinator_epoch),
+    )
+    response = cluster.call(leader, WriteTxnMarkersRequest(markers=[marker]), WriteTxnMarkersResponse)
+    for row in response.markers[0].topics[0].partitions:
+        if row.error_code:
+            raise error_of(row.error_code, "WriteTxnMarkers", what=str(where))
+
+
+def _leader(cluster: Cluster, where: TopicPartition, api_name: str) -> Node:
+    if cluster.needs_refresh or cluster.leader(where) is None:
+        cluster.refresh([where.topic])
+    leader = cluster.leader(where)
+    if leader is None:
+        raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, api_name, what=str(where))
+    return leader

@@ -1,0 +1,88 @@
+"""`fencepost txn`: transactions on any Kafka cluster."""
+
+import click
+
+from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.lazy_group import LazyGroup
+from fencepost.cli.moments import Duration, format_duration, format_moment, now_ms
+from fencepost.cli.output import json_option, print_json, print_table
+from fencepost.client.admin_transactions import TransactionDescription
+
+COMMANDS = {
+    "list": ("fencepost.cli.txn:list_command", "List transactional ids and their states."),
+    "describe": ("fencepost.cli.txn_describe", "The timeline of one transaction, step by step."),
+    "blockers": ("fencepost.cli.txn_blockers", "Who holds readers back, since when, until when."),
+    "abort": ("fencepost.cli.txn_abort", "Abort a transaction, after a preview."),
+}
+OPEN_STATES = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
+
+
+@click.group("txn", cls=LazyGroup, commands=COMMANDS)
+def command() -> None:
+    """Transactions: which there are, what one did, who holds readers back, and how to end it."""
+
+
+@click.command("list")
+@click.option("--state", "states", multiple=True, help="Only in this state (Ongoing, Empty...); may be repeated.")
+@click.option("--open", "only_open", is_flag=True, help="Only those with a transaction that has not ended.")
+@click.option("--longer-than", type=Duration(), help="Only transactions open for longer than this (10m).")
+@json_option
+@connection_options
+def list_command(
+    states: tuple[str, ...], only_open: bool, longer_than: int | None, as_json: bool, connection: Connection
+) -> None:
+    """List transactional ids, with the age of what is open.
+
+    \b
+    Examples:
+      fencepost txn list
+      fencepost txn list --open --longer-than 10s --json
+    """
+    wanted = [*states, *(OPEN_STATES if only_open or longer_than is not None else ())]
+    with connection.admin() as admin:
+        listed = admin.list_transactions(states=wanted)
+        found = [admin.describe_transaction(row.transactional_id) for row in listed]
+    at_ms = now_ms()
+    rows = [row for row in found if row is not None and (longer_than is None or age_ms(row, at_ms) > longer_than)]
+    if as_json:
+        print_json([as_document(row) for row in rows])
+        return
+    print_table(
+        ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "OPEN FOR"],
+        [
+            (
+                row.transactional_id,
+                row.state,
+                row.identity.producer_id,
+                row.identity.producer_epoch,
+                format_duration(age_ms(row, at_ms)) if row.state in OPEN_STATES else None,
+            )
+            for row in rows
+        ],
+        empty="There are no such transactional ids.",
+    )
+
+
+def age_ms(row: TransactionDescription, at_ms: int) -> int:
+    """How long the transaction has been open; 0 if none is."""
+    return max(0, at_ms - row.start_time_ms) if row.state in OPEN_STATES and row.start_time_ms >= 0 else 0
+
+
+def as_document(row: TransactionDescription) -> dict[str, object]:
+    return {
+        "transactional_id": row.transactional_id,
+        "state": row.state,
+        **row.identity._asdict(),
+        "timeout_ms": row.timeout_ms,
+        "start_time_ms": row.start_time_ms if row.start_time_ms >= 0 else None,
+        "partitions": [str(where) for where in sorted(row.partitions)],
+    }
+
+
+def in_words(row: TransactionDescription) -> str:
+    """The first lines about an id."""
+    timeout = "never" if row.timeout_ms == 2**31 - 1 else format_duration(row.timeout_ms)
+    lines = [f"transactional id {row.transactional_id}: {row.state}, {row.identity}, timeout {timeout}"]
+    if row.state in OPEN_STATES:
+        lines.append(f"open since {format_moment(row.start_time_ms)} ({format_duration(age_ms(row, now_ms()))})")
+    return "\n".join(lines)
