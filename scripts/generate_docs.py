@@ -1,10 +1,11 @@
-"""Writes the pages that list what the code declares: settings and APIs. `--check` fails if one is not current."""
+"""Writes the pages that list what the code declares: settings, APIs, commands. `--check` fails if one is stale."""
 
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from fencepost.broker.dispatch import HANDLED_KEYS
+from fencepost.cli.help_pages import help_text, walk_commands
 from fencepost.client.consumer_settings import ConsumerSettings
 from fencepost.client.settings import ClientSettings, ProducerSettings
 from fencepost.settings import BrokerSettings, Declaration, TopicSettings, as_text, declarations, describe_values
@@ -60,7 +61,26 @@ def apis_page() -> str:
     return "\n".join(lines) + "\n"
 
 
-PAGES = {"settings.md": settings_page, "apis.md": apis_page}
+def commands_page() -> str:
+    lines = [
+        "# Commands",
+        "",
+        WRITTEN_BY,
+        "",
+        "Every command says all of this with `--help`. Those that talk to a cluster work on any Kafka cluster,",
+        "ours or Apache's; they find it with `--bootstrap-servers` or the environment variable",
+        "`KAFKA_BOOTSTRAP_SERVERS`, and take client settings, security included, from `--command-config FILE`",
+        "(lines of `name=value`, as for Kafka's own tools) and `-X NAME=VALUE`. With `--json` they print one JSON",
+        "document, or one object a line where they print as they go (`consume`, `log dump`). In a terminal tables",
+        "fit its width; elsewhere nothing is wrapped or coloured. What changes something for good shows a preview",
+        "first and asks; where nobody can be asked it stops there, unless `--yes` is given.",
+    ]
+    for name, command in walk_commands():
+        lines += ["", f"## {name}", "", "```text", help_text(name, command), "```"]
+    return "\n".join(lines) + "\n"
+
+
+PAGES = {"settings.md": settings_page, "apis.md": apis_page, "commands.md": commands_page}
 
 
 def main() -> int:

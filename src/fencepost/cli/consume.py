@@ -116,7 +116,7 @@ def command(
       fencepost consume purchases
       fencepost consume purchases --from -5 --format line
       fencepost consume purchases --partition 0 --from 0 --to 3 --json
-      fencepost consume purchases --from 1h --max-records 2 --format '{time} {key} {value}'
+      fencepost consume purchases --from 1h -n 2 -f '{time} {key} {value}'
       fencepost consume purchases --markers --aborted --open
       fencepost consume purchases --group billing
       fencepost consume purchases --follow --from latest --timeout 1s

@@ -45,8 +45,9 @@ def list_command(states: tuple[str, ...], as_json: bool, connection: Connection)
 @click.command("delete")
 @click.argument("group_ids", nargs=-1, required=True, metavar="GROUP...", shell_complete=complete_groups)
 @click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@json_option
 @connection_options
-def delete(group_ids: tuple[str, ...], is_sure: bool, connection: Connection) -> None:
+def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
     """Delete groups without members, and the offsets that they have committed. Shows those, and asks.
 
     \b
@@ -60,7 +61,13 @@ def delete(group_ids: tuple[str, ...], is_sure: bool, connection: Connection) ->
             for group_id in group_ids
             for where, committed in sorted(admin.group_offsets(group_id).items())
         ]
-        print_table(["GROUP", "PARTITION", "COMMITTED"], rows, empty="No offsets are committed.")
-        if confirm(f"Delete {', '.join(group_ids)}?", is_sure=is_sure):
+        if not as_json:
+            print_table(["GROUP", "PARTITION", "COMMITTED"], rows, empty="No offsets are committed.")
+        is_done = confirm(f"Delete {', '.join(group_ids)}?", is_sure=is_sure)
+        if is_done:
             admin.delete_groups(group_ids)
-            click.echo(f"deleted {', '.join(group_ids)}")
+    if as_json:
+        offsets = [dict(zip(("group_id", "partition", "committed_offset"), row, strict=True)) for row in rows]
+        print_json({"is_done": is_done, "offsets": offsets})
+    elif is_done:
+        click.echo(f"deleted {', '.join(group_ids)}")

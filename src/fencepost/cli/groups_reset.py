@@ -41,7 +41,7 @@ def command(
     Examples:
       fencepost groups reset billing --to earliest
       fencepost groups reset billing --to 10m --topic purchases --yes
-      fencepost groups reset billing --to -3 --topic purchases --partition 0 --yes --json
+      fencepost groups reset billing --to -3 --topic purchases -p 0 --yes --json
     """
     if partitions and len(topics) != 1:
         raise click.UsageError("--partition goes with exactly one --topic")

@@ -86,9 +86,10 @@ def command(
     Examples:
       echo hello | fencepost produce purchases
       printf '7:two shirts\\n8:a hat\\n' | fencepost produce purchases -s :
-      echo '{"key": "9", "value": "socks"}' | fencepost produce purchases -f json -H source=shop
+      echo '{"key": "9", "value": "hat"}' | fencepost produce purchases -f json
+      echo socks | fencepost produce purchases --key 9 --header source=shop
       seq 100 | fencepost produce purchases --transaction
-      echo never seen | fencepost produce purchases --transactional-id shop-1 --abort
+      echo never | fencepost produce purchases --transactional-id shop-1 --abort
     """
     options = InputOptions(InputFormat(input_format), _encoded(key_separator), _encoded(null_text))
     defaults = OutgoingRecord(_encoded(key), None, parse_headers(headers), partition)

@@ -6,6 +6,7 @@ import click
 
 from fencepost.cli.connection import Connection, connection_options
 from fencepost.cli.failures import Failure
+from fencepost.cli.lazy_group import LazyGroup
 from fencepost.cli.names import complete_topics
 from fencepost.cli.output import confirm, json_option, print_json, print_table
 from fencepost.client.admin import Admin
@@ -14,13 +15,21 @@ from fencepost.client.metadata import TopicMetadata
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
 
+COMMANDS = {
+    "create": ("fencepost.cli.topics:create", "Create topics."),
+    "list": ("fencepost.cli.topics:list_command", "List topics, and how many offsets they hold."),
+    "describe": ("fencepost.cli.topics:describe", "Show the partitions of a topic and its settings."),
+    "alter": ("fencepost.cli.topics:alter", "Change settings, or give a topic more partitions."),
+    "delete": ("fencepost.cli.topics:delete", "Delete topics and all that is in them."),
+}
 
-@click.group("topics")
+
+@click.group("topics", cls=LazyGroup, commands=COMMANDS)
 def command() -> None:
     """Create, list, describe, alter and delete topics, on any Kafka cluster."""
 
 
-@command.command("create")
+@click.command("create")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @click.option("-p", "--partitions", type=click.IntRange(min=1), help="How many; the broker's default if not given.")
 @click.option("--replication-factor", type=click.IntRange(min=1), help="Copies; the broker's default if not given.")
@@ -58,7 +67,7 @@ def create(
         click.echo(f"{name} is there already" if name in there else f"created {name}")
 
 
-@command.command("list")
+@click.command("list")
 @click.option("--internal", is_flag=True, help="Kafka's own topics too.")
 @json_option
 @connection_options
@@ -80,7 +89,7 @@ def list_command(internal: bool, as_json: bool, connection: Connection) -> None:
     print_table(["TOPIC", "PARTITIONS", "OFFSETS"], sorted(rows), empty="There are no topics.")
 
 
-@command.command("describe")
+@click.command("describe")
 @click.argument("name", shell_complete=complete_topics)
 @click.option("--all-settings", is_flag=True, help="Settings with the broker's defaults too.")
 @json_option
@@ -129,14 +138,20 @@ def describe(name: str, all_settings: bool, as_json: bool, connection: Connectio
     print_table([title, "VALUE"], [[key, value] for key, value in sorted(settings.items())], empty=empty)
 
 
-@command.command("alter")
+@click.command("alter")
 @click.argument("name", shell_complete=complete_topics)
 @click.option("-p", "--partitions", type=click.IntRange(min=1), help="Grow to this many; there is no way back.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A topic setting; may be repeated.")
 @click.option("--unset", "unset", multiple=True, metavar="NAME", help="Back to the broker's default; may be repeated.")
+@json_option
 @connection_options
 def alter(
-    name: str, partitions: int | None, settings: tuple[str, ...], unset: tuple[str, ...], connection: Connection
+    name: str,
+    partitions: int | None,
+    settings: tuple[str, ...],
+    unset: tuple[str, ...],
+    as_json: bool,
+    connection: Connection,
 ) -> None:
     """Change the settings of a topic, or give it more partitions.
 
@@ -156,14 +171,18 @@ def alter(
             admin.alter_topic_settings(name, changes)
         if partitions is not None:
             admin.create_partitions({name: partitions})
-    click.echo(f"altered {name}")
+    if as_json:
+        print_json({"name": name, "partitions": partitions, "settings": changes})
+    else:
+        click.echo(f"altered {name}")
 
 
-@command.command("delete")
+@click.command("delete")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_topics)
 @click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@json_option
 @connection_options
-def delete(names: tuple[str, ...], is_sure: bool, connection: Connection) -> None:
+def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
     """Delete topics and all that is in them. Shows what would go, and asks; where it cannot ask, --yes does it.
 
     \b
@@ -173,17 +192,20 @@ def delete(names: tuple[str, ...], is_sure: bool, connection: Connection) -> Non
     """
     with connection.admin() as admin:
         topics = list(admin.describe_topics(names).values())
-        offsets = count_offsets(admin, topics)
-        print_table(
-            ["TOPIC", "PARTITIONS", "OFFSETS"],
-            [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics],
-            empty="",
-        )
         if internal := [topic.name for topic in topics if is_internal(topic)]:
             raise Failure(f"{', '.join(internal)}: the cluster lives on it; it is not deleted")
-        if confirm("Delete all of it?", is_sure=is_sure):
+        offsets = count_offsets(admin, topics)
+        rows = [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics]
+        if not as_json:
+            print_table(["TOPIC", "PARTITIONS", "OFFSETS"], rows, empty="")
+        is_done = confirm("Delete all of it?", is_sure=is_sure)
+        if is_done:
             admin.delete_topics(names)
-            click.echo(f"deleted {', '.join(names)}")
+    if as_json:
+        gone = [dict(zip(("name", "partitions", "offsets"), row, strict=True)) for row in rows]
+        print_json({"is_done": is_done, "topics": gone})
+    elif is_done:
+        click.echo(f"deleted {', '.join(names)}")
 
 
 def parse_setting(text: str) -> tuple[str, str]:
