@@ -15,6 +15,7 @@ from fencepost.client.consumer_assignment import Assignment, PartitionState
 from fencepost.client.consumer_positions import check_topic_ids, resolve_positions
 from fencepost.client.consumer_record import ConsumerRecord, MakeRecord
 from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.error_table import Category, category_of, error_of
 from fencepost.client.exceptions import ClientError, GroupFenced, IllegalState, RetriableError
 from fencepost.client.fetcher import Fetcher
 from fencepost.client.group_subscription import Callbacks, GroupSubscription
@@ -22,6 +23,7 @@ from fencepost.client.offsets_commit import OffsetCommitter
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
+from fencepost.errors import ErrorCode
 
 WAKEUP_BYTES = 4096
 POSITION_TIMEOUT_S = 5.0
@@ -211,9 +213,14 @@ class ConsumerCore:
         return any(topic not in known or not known[topic].partitions for topic in self._topics())
 
     def _refresh(self) -> None:
-        self.cluster.refresh(self._topics())
+        """Ask for the topics; raises what waiting does not mend, such as a topic that we may not see."""
+        known = self.cluster.refresh(self._topics()).topics
         if self._needs_metadata:
             self._refresh_at_s = time.monotonic() + METADATA_PAUSE_S
+        for topic in self._topics():
+            code = known[topic].error_code if topic in known else ErrorCode.NONE
+            if code and category_of(code, "Metadata") is not Category.RETRIABLE:
+                raise error_of(code, "Metadata", what=f"topic '{topic}'")
 
     def _topics(self) -> list[str]:
         topics = dict.fromkeys(self.subscription.topics if self.subscription is not None else ())

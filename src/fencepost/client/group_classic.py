@@ -72,7 +72,7 @@ class ClassicMember(GroupMember):
         except GroupFenced as problem:
             self._must_join = True
             if problem.error_code in FORGOTTEN:
-                self._lose()
+                self._lose(keeps_id=problem.error_code == ErrorCode.ILLEGAL_GENERATION)
             elif problem.error_code not in REBALANCING:
                 raise
             return
@@ -164,14 +164,18 @@ class ClassicMember(GroupMember):
         if response.error_code in REBALANCING:
             self._must_join = True
         elif response.error_code in FORGOTTEN:
-            self._lose()
+            self._lose(keeps_id=response.error_code == ErrorCode.ILLEGAL_GENERATION)
         else:
             self._refuse(response.error_code, "Heartbeat")
 
-    def _lose(self) -> None:
-        """Out of the group: what was owned may be somebody else's already."""
+    def _lose(self, *, keeps_id: bool = False) -> None:
+        """Out of the group: what was owned may be somebody else's already.
+
+        One who only missed a generation is still known by its id: under another one the group would wait for both.
+        """
         with self._news:
-            self._generation_id, self._member_id = NO_GENERATION, NO_MEMBER_ID
+            self._generation_id = NO_GENERATION
+            self._member_id = self._member_id if keeps_id else NO_MEMBER_ID
             self._must_join = True
         self._hand_over(Change(NOTHING, is_lost=True))
 
