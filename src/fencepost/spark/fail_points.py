@@ -1,14 +1,15 @@
 """Places where a test can make the sink fail: named, so that a fault hits its step and not a moment.
 
 `EXACTLY_ONCE_FAIL_AT=<name>=kill|stop:<seconds>|raise[#<n>]` arms one point, or several with commas between them: at
-the n-th time (the first unless said) that the process comes by, it kills itself with SIGKILL, sleeps, or raises.
-Before that it adds a line to the file that `EXACTLY_ONCE_FAIL_LOG` names, so that a test can tell that its point was
-reached. Off, a point costs one look into an empty table.
+the n-th time (the first unless said) that the process comes by, it kills itself with SIGKILL, sleeps, or raises. Before
+that it adds a line to the file that `EXACTLY_ONCE_FAIL_LOG` names, so that a test can tell that its point was reached;
+with such a file, each point fails in one process only. Off, a point costs one look into an empty table.
 """
 
 import os
 import signal
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 from fencepost.errors import FencepostError
@@ -68,13 +69,25 @@ def fail_point(name: str) -> None:
 
 
 def _fail(name: str, action: str) -> None:
-    log = os.environ.get(FAIL_LOG)
-    if log:
-        with open(log, "a", encoding="utf-8") as file:  # noqa: PTH123 - a worker that is about to die imports nothing more
-            file.write(f"{name} {action} {os.getpid()}\n")
+    if not _is_first(name, action):
+        return
     if action == "kill":
         os.kill(os.getpid(), signal.SIGKILL)
     elif action == "raise":
         raise FailPointReached(f"fail-point '{name}' was armed with {FAIL_AT}")
     else:
         time.sleep(float(action.removeprefix("stop:")))
+
+
+def _is_first(name: str, action: str) -> bool:
+    """Whether no other process has failed here: one that takes over from a killed one has the same points armed."""
+    log = os.environ.get(FAIL_LOG)
+    if not log:
+        return True
+    try:
+        os.close(os.open(f"{log}.{name}", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    with Path(log).open("a", encoding="utf-8") as file:
+        file.write(f"{name} {action} {os.getpid()}\n")
+    return True

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
+from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.settings import ProducerSettings, client_settings
 from fencepost.settings import InvalidSetting
@@ -26,12 +27,12 @@ from fencepost.spark.output_layout import OutputLayout
 from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
 from fencepost.spark.publish import Publisher
 from fencepost.spark.query_log import locate
-from fencepost.spark.sink_errors import RefusedSetup
+from fencepost.spark.sink_errors import QueryStopped, RefusedSetup
 from fencepost.spark.sink_event import SinkEvent
 from fencepost.spark.token import BatchToken, Offsets
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import BatchWork, MicroBatchWork, Work
-from fencepost.spark.writer import ExactlyOnceWriter, Outcome
+from fencepost.spark.writer import CANCELLED, SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
 from fencepost.types import TopicPartition
 
 logger = logging.getLogger("fencepost.spark")
@@ -49,7 +50,7 @@ OWN_SETTINGS = ("transactional_id", "enable_idempotence", "acks", "linger_ms", "
 """Settings of producers that are the sink's own business."""
 
 
-class TransactionalSink:
+class TransactionalSink(Closing):
     def __init__(
         self,
         bootstrap_servers: str | Iterable[str],
@@ -65,7 +66,7 @@ class TransactionalSink:
         ledger: Literal["strict", "adopt"] = "strict",
         max_retries: int = MAX_RETRIES,
         checkpoint: str | None = None,
-        is_stateful: bool = False,
+        is_stateful: bool | None = None,
         on_event: Callable[[SinkEvent], None] | None = None,
         **client: Any,
     ) -> None:
@@ -84,6 +85,7 @@ class TransactionalSink:
         self._mode = mode
         self._may_adopt = ledger == "adopt"
         self._checkpoint = checkpoint
+        self._is_stateful = is_stateful
         self._on_event = on_event
         self._writer_id = uuid.uuid4().hex
         self._options = KafkaOptions(servers, tuple(sorted((key, str(value)) for key, value in client.items())))
@@ -120,6 +122,10 @@ class TransactionalSink:
             batch_df.persist()
         try:
             outcome = self._write(frames, work, otherwise=batch_df)
+        except SPARK_TROUBLE as problem:
+            if CANCELLED in str(problem):
+                raise QueryStopped(f"micro-batch {batch_id} of sink '{self.name}' was given up") from None
+            raise
         finally:
             if is_kept:
                 batch_df.unpersist()
@@ -149,11 +155,17 @@ class TransactionalSink:
         topics = given_topics(frames, self._topic)
         rows = record_frame(frames, self._topic)
         if rows is not None:
-            return self._writer.write(work, lambda: self._pin(rows, topics))
+            plan = Plan(
+                work=work,
+                pin=lambda: self._pin(rows, topics),
+                topics=topics,
+                can_skip=(otherwise is None or self._is_stateful is False) and bool(topics),
+            )
+            return self._writer.write(plan)
         if otherwise is not None:
             # Nothing is written, but state stores have to see the plan run.
             otherwise.write.format("noop").mode("overwrite").save()
-        return self._writer.write(work, nothing_pinned)
+        return self._writer.write(Plan(work=work, pin=nothing_pinned))
 
     def _pin(self, rows: DataFrame, topics: list[str]) -> Pinned:
         pinned = self._pin_somewhere(rows, topics)
@@ -190,13 +202,14 @@ class TransactionalSink:
     def _tell(self, batch_id: int | None, outcome: Outcome) -> None:
         if self._on_event is None:
             return
-        manifest = outcome.pinned.manifest
+        pinned = outcome.pinned or nothing_pinned()
+        manifest = pinned.manifest
         self._on_event(
             SinkEvent(
                 name=self.name,
                 batch_id=batch_id,
                 is_skipped=outcome.is_skipped,
-                mode=outcome.pinned.mode,
+                mode=pinned.mode,
                 row_count=0 if outcome.is_skipped else manifest.row_count,
                 size_bytes=0 if outcome.is_skipped else manifest.size_bytes,
                 partition_count=len(manifest.records),

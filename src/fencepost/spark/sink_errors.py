@@ -34,3 +34,17 @@ class PublishFailed(SinkError):
 
 class GaveUp(SinkError):
     """A micro-batch failed as often as `max_retries` allows. Nothing of it is visible."""
+
+
+class QueryStopped(SinkError):
+    """Spark has cancelled the jobs of the query. What was not committed is aborted.
+
+    Spark tells a stop from a failure by looking for the text of an interrupted call, and looks with an expression that
+    overflows the stack of its thread on a long traceback: so the text is here, and nothing is chained to it.
+    """
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"{what}: the query is being stopped. "
+            "(py4j.protocol.Py4JJavaError: An error occurred while calling java.lang.InterruptedException)"
+        )

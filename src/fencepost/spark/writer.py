@@ -8,7 +8,7 @@ it is not.
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -49,13 +49,38 @@ SPARK_TROUBLE = (PySparkException, Py4JError)
 CANCELLED = "cancelled"
 
 
+@dataclass(slots=True, kw_only=True)
+class Plan:
+    """What is to be written, and how to come by it."""
+
+    work: Work
+    pin: Callable[[], Pinned]
+    topics: Sequence[str] = ()
+    """Those that are known before anything is computed."""
+    can_skip: bool = False
+    """Nothing but the output needs the computation: state stores, for instance, do."""
+
+
 @dataclass(slots=True)
 class Outcome:
-    pinned: Pinned
+    pinned: Pinned | None = None
     is_skipped: bool = False
     retry_count: int = 0
     encode_ms: float = 0.0
     commit_ms: float = 0.0
+
+    def pin(self, plan: Plan) -> Pinned:
+        """Compute and pin, once."""
+        if self.pinned is None:
+            started_s = time.monotonic()
+            self.pinned = plan.pin()
+            self.encode_ms += (time.monotonic() - started_s) * 1000
+            fail_point("pinned")
+        return self.pinned
+
+    def unpin(self) -> None:
+        if self.pinned is not None:
+            self.pinned.release()
 
 
 class ExactlyOnceWriter:
@@ -78,48 +103,48 @@ class ExactlyOnceWriter:
         self._tokens: dict[bytes, bytes] | None = None
         """The ledger as this driver knows it; None while it has to be read."""
 
-    def write(self, work: Work, pin: Callable[[], Pinned]) -> Outcome:
-        started_s = time.monotonic()
-        outcome = Outcome(pin(), encode_ms=(time.monotonic() - started_s) * 1000)
-        fail_point("pinned")
+    def write(self, plan: Plan) -> Outcome:
+        outcome = Outcome()
         started_s = time.monotonic()
         try:
-            while not self._is_written(work, outcome, pin):
+            while not self._is_written(plan, outcome):
                 outcome.retry_count += 1
         finally:
-            outcome.pinned.release()
-        outcome.commit_ms = (time.monotonic() - started_s) * 1000
+            outcome.unpin()
+        outcome.commit_ms = (time.monotonic() - started_s) * 1000 - outcome.encode_ms
         return outcome
 
     def close(self) -> None:
         self._publisher.close()
 
-    def _is_written(self, work: Work, outcome: Outcome, pin: Callable[[], Pinned]) -> bool:
+    def _is_written(self, plan: Plan, outcome: Outcome) -> bool:
         """One try. False: it failed, it is aborted, and it is worth another."""
+        # Before the first identity: it would fence a driver that does well while this one still computes.
+        if not (plan.can_skip and self._tokens is None):
+            outcome.pin(plan)
         try:
-            outcome.is_skipped = self._try(work, outcome.pinned, is_own_retry=outcome.retry_count > 0)
+            outcome.is_skipped = self._try(plan, outcome)
             return True
         except (ClientError, PublishFailed, FailPointReached, *SPARK_TROUBLE) as problem:
             self._abort()
-            self._check_hope(work, problem, outcome.retry_count)
+            self._check_hope(plan.work, problem, outcome)
             if isinstance(problem, SPARK_TROUBLE):
-                # Blocks may be lost. Nothing of this micro-batch is visible, so that it may be computed again.
-                outcome.pinned.release()
-                outcome.pinned = pin()
+                # Blocks may be lost. Nothing of this micro-batch is visible, so it may be computed again.
+                outcome.unpin()
+                outcome.pinned = None
         except BaseException:
             self._abort()
             raise
         return False
 
-    def _try(self, work: Work, pinned: Pinned, *, is_own_retry: bool) -> bool:
+    def _try(self, plan: Plan, outcome: Outcome) -> bool:
         """Returns whether there was nothing to do."""
-        records = pinned.manifest.records
-        if self._transaction.begin() or self._tokens is None:
-            self._ledger.open({where.topic for where in records})
-            self._tokens = self._ledger.read()
-            fail_point("ledger-read")
-        if work.judge(self._tokens.get(work.key), is_own_retry=is_own_retry) is Verdict.DONE:
+        work = plan.work
+        tokens = self._begin(plan, outcome)
+        if work.judge(tokens.get(work.key), is_own_retry=outcome.retry_count > 0) is Verdict.DONE:
             return True
+        pinned = outcome.pin(plan)
+        records = pinned.manifest.records
         fail_point("before-publish")
         self._transaction.join([*records, self._ledger.partition])
         self._publish(pinned, records)
@@ -133,9 +158,18 @@ class ExactlyOnceWriter:
         )
         fail_point("token-sent")
         self._transaction.commit()
-        self._tokens[work.key] = token
+        tokens[work.key] = token
         fail_point("after-commit")
         return False
+
+    def _begin(self, plan: Plan, outcome: Outcome) -> dict[bytes, bytes]:
+        """Have an identity, and know the ledger."""
+        if self._transaction.begin() or self._tokens is None:
+            known = [] if outcome.pinned is None else [where.topic for where in outcome.pinned.manifest.records]
+            self._ledger.open(dict.fromkeys([*plan.topics, *known]))
+            self._tokens = self._ledger.read()
+            fail_point("ledger-read")
+        return self._tokens
 
     @property
     def _timeout_s(self) -> float:
@@ -158,24 +192,29 @@ class ExactlyOnceWriter:
         self._transaction.abort()
         fail_point("after-abort")
 
-    def _check_hope(self, work: Work, problem: BaseException, retry_count: int) -> None:
+    def _check_hope(self, work: Work, problem: BaseException, outcome: Outcome) -> None:
         """Raises if another try is pointless; otherwise makes ready for it."""
-        if isinstance(problem, HOPELESS) or (isinstance(problem, SPARK_TROUBLE) and CANCELLED in str(problem)):
+        if isinstance(problem, HOPELESS) or (isinstance(problem, SPARK_TROUBLE) and outcome.pinned is None):
             raise problem
-        hint = ""
-        if isinstance(problem, PERHAPS_TIMED_OUT):
-            limit_ms = transaction_timeout_ms_max(self._cluster)
-            if not self._transaction.lengthen(limit_ms):
-                hint = (
-                    f" If it timed out: transaction_timeout_ms={self._transaction.timeout_ms} is as long as the "
-                    "broker's "
-                    "transaction.max.timeout.ms allows; raise that, or make micro-batches smaller "
-                    "(maxOffsetsPerTrigger)."
-                )
-        if retry_count >= self._max_retries:
+        if isinstance(problem, SPARK_TROUBLE) and CANCELLED in str(problem):
+            raise problem
+        hint = self._lengthened(problem)
+        if outcome.retry_count >= self._max_retries:
             raise GaveUp(
-                f"{work} failed {retry_count + 1} times, which is all that max_retries={self._max_retries} allows; "
-                "nothing of it is "
-                f"visible. The last time: {problem}.{hint}"
+                f"{work} failed {outcome.retry_count + 1} times, which is all that max_retries={self._max_retries} "
+                f"allows; nothing of it is visible. The last time: {problem}.{hint}"
             ) from problem
-        logger.warning("%s failed and is tried again (%d of %d): %s", work, retry_count + 1, self._max_retries, problem)
+        logger.warning(
+            "%s failed and is tried again (%d of %d): %s", work, outcome.retry_count + 1, self._max_retries, problem
+        )
+
+    def _lengthened(self, problem: BaseException) -> str:
+        """What may have timed out gets more time. Returns what to say if there is no more to give."""
+        if not isinstance(problem, PERHAPS_TIMED_OUT):
+            return ""
+        if self._transaction.lengthen(transaction_timeout_ms_max(self._cluster)):
+            return ""
+        return (
+            f" If it timed out: transaction_timeout_ms={self._transaction.timeout_ms} is as long as the broker's "
+            "transaction.max.timeout.ms allows; raise that, or make micro-batches smaller (maxOffsetsPerTrigger)."
+        )

@@ -1,0 +1,69 @@
+"""Starts the driver program with fail-points armed, waits for its end, and audits what it has written."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
+from tests.spark.sink.streams import rows_of
+
+ROOT = Path(__file__).parents[3]
+TIMEOUT_S = 400
+
+
+@dataclass
+class Ended:
+    return_code: int
+    output: str
+    reached: list[str]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        (line,) = [line for line in self.output.splitlines() if line.startswith("EVENTS ")]
+        found: list[dict[str, Any]] = json.loads(line.removeprefix("EVENTS "))
+        return found
+
+
+class DriverProcess:
+    """One checkpoint, started as often as it takes."""
+
+    def __init__(self, folder: Path, servers: str, **options: Any) -> None:
+        self._folder = folder
+        self._options = {"servers": servers, "checkpoint": str(folder / "checkpoint"), **options}
+        self._start_count = 0
+
+    def start(self, fail_at: str = "", **options: Any) -> "subprocess.Popen[str]":
+        self._start_count += 1
+        self.log = self._folder / f"reached-{self._start_count}"
+        environment = os.environ | {FAIL_AT: fail_at, FAIL_LOG: str(self.log), "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.spark.sink.driver_program", json.dumps(self._options | options)],
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def wait(self, process: "subprocess.Popen[str]") -> Ended:
+        output, _ = process.communicate(timeout=TIMEOUT_S)
+        reached = [line.split()[0] for line in self.log.read_text().splitlines()] if self.log.exists() else []
+        return Ended(process.returncode, output, reached)
+
+    def run(self, fail_at: str = "", **options: Any) -> Ended:
+        return self.wait(self.start(fail_at, **options))
+
+
+def check_no_repetition(servers: str, expected: set[bytes]) -> int:
+    """What is visible is right, if not all: no value twice, both topics alike. Returns how much there is."""
+    out, copies = rows_of(servers, "out"), rows_of(servers, "copies")
+    assert out == copies, "a transaction shows on both topics or on none, with the same random ids"
+    values = Counter(value.split(b"|")[0] for _, value in out.elements())
+    assert not [value for value, count in values.items() if count > 1], "no value is there twice"
+    assert set(values) <= expected
+    return values.total()

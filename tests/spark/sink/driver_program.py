@@ -1,0 +1,76 @@
+"""A small driver: drains `in` into `out` and `copies` through a sink, in its own Spark session, and ends.
+
+Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`.
+"""
+
+import json
+import os
+import sys
+
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as sql
+
+from fencepost.spark import TransactionalSink, register
+
+
+def random_copies(rows: DataFrame) -> dict[str, DataFrame]:
+    """Each value with a random id, the same on both topics."""
+    marked = rows.select("key", sql.concat(sql.col("value"), sql.lit("|"), sql.expr("uuid()")).alias("value"))
+    return {"out": marked, "copies": marked}
+
+
+def session(options: dict[str, str]) -> SparkSession:
+    builder = SparkSession.builder.master(options.get("master", "local[2,4]")).appName("driver")
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+        **options.get("spark", {}),
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("ERROR")
+    return made
+
+
+def main() -> None:
+    options = json.loads(sys.argv[1])
+    spark = session(options)
+    register(spark)
+    stream = (
+        spark.readStream.format("fencepost")
+        .option("kafka.bootstrap.servers", options["servers"])
+        .option("subscribe", "in")
+        .option("startingOffsets", "earliest")
+        .option("maxOffsetsPerTrigger", options.get("per_trigger", 400))
+        .load()
+    )
+    events: list[dict[str, object]] = []
+
+    def tell(event: object) -> None:
+        print(event, flush=True)
+        events.append({name: getattr(event, name) for name in ("batch_id", "is_skipped", "retry_count", "mode")})
+
+    sink = TransactionalSink(
+        options["servers"], name="driver", transform=random_copies, on_event=tell, **options.get("sink", {})
+    )
+    query = (
+        stream.writeStream.foreachBatch(sink)
+        .option("checkpointLocation", options["checkpoint"])
+        .trigger(availableNow=True)
+        .start()
+    )
+    query.awaitTermination()
+    print("EVENTS " + json.dumps(events), flush=True)
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
