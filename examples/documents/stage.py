@@ -77,7 +77,7 @@ class Stage:
             if topic not in known:
                 self._admin.create_topic(topic, partition_count, 1)
         for topic in topics:
-            wait_for(f"no transaction is open on {topic}", lambda topic=topic: self._is_settled(topic))
+            self._wait_until_settled(topic)
             self._starts |= self._admin.latest_offsets(self.partitions(topic))
 
     def skip_backlog(self, group_id: str, topic: str) -> None:
@@ -107,10 +107,8 @@ class Stage:
         self._actors.append(actor)
         return actor
 
-    @contextmanager
-    def lossy_network(self) -> Iterator[LossyNetwork]:
-        with LossyNetwork(self.bootstrap_servers) as network:
-            yield network
+    def lossy_network(self) -> LossyNetwork:
+        return LossyNetwork(self.bootstrap_servers)
 
     def wait_until_shared_out(self, actors: Sequence[Actor]) -> None:
         """Each of them has been given partitions."""
@@ -139,14 +137,11 @@ class Stage:
             actor.stop()
         self._actors.clear()
 
-    def read(
-        self, topic: str, *, isolation_level: str = "read_committed", while_open: bool = False
-    ) -> list[ConsumerRecord]:
-        """Everything since the beginning of the story, partition by partition; waits for open transactions to end."""
-        if not while_open:
-            wait_for(f"no transaction is open on {topic}", lambda: self._is_settled(topic), self._explain)
+    def read(self, topic: str) -> list[ConsumerRecord]:
+        """What was committed since the beginning of the story, partition by partition, once no transaction is open."""
+        self._wait_until_settled(topic)
         records: list[ConsumerRecord] = []
-        with Consumer(self.bootstrap_servers, isolation_level=isolation_level) as consumer:
+        with Consumer(self.bootstrap_servers) as consumer:
             consumer.assign(self.partitions(topic))
             ends = consumer.end_offsets(self.partitions(topic))
             for where, start in self._starts.items():
@@ -160,11 +155,14 @@ class Stage:
             wait_for(f"the end of {topic}", has_arrived)
         return sorted(records, key=lambda record: (record.partition, record.offset))
 
+    def _wait_until_settled(self, topic: str) -> None:
+        wait_for(f"no transaction is open on {topic}", lambda: self._is_settled(topic), self._explain)
+
     def _is_settled(self, topic: str) -> bool:
         partitions = self.partitions(topic)
         ends = _unless_passing(lambda: self._admin.latest_offsets(partitions), {})
         stable = _unless_passing(lambda: self._admin.latest_offsets(partitions, read_committed=True), None)
-        return ends == stable
+        return bool(ends == stable)
 
     def _explain(self) -> str:
         return "\n".join(f"--- {actor.name}\n{actor.said[-1500:]}" for actor in self._actors)

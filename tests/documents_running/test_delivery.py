@@ -2,24 +2,20 @@
 
 import pytest
 
-from examples.documents.delivery.__main__ import play_consumer, play_producer
+from examples.documents.delivery.__main__ import SEMANTICS, play_consumer, play_producer
+from examples.documents.programs import HARM
 from tests.documents_running.playing import OpenStage
 
 
-@pytest.mark.parametrize(
-    ("semantics", "harm"),
-    [("at-most-once", {"lost"}), ("at-least-once", {"repeated", "reordered"}), ("exactly-once", set())],
-)
-def test_producer(open_stage: OpenStage, semantics: str, harm: set[str]) -> None:
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_a_producer_loses_repeats_and_reorders_as_its_semantics_say(open_stage: OpenStage, semantics: str) -> None:
     with open_stage() as stage:
         account = play_producer(stage, semantics)
-    assert account.anomalies == harm, account
+    assert account.anomalies == HARM["delivery", f"producer, {semantics}"], account
 
 
-@pytest.mark.parametrize(
-    ("semantics", "harm"), [("at-most-once", {"lost"}), ("at-least-once", {"repeated"}), ("exactly-once", set())]
-)
-def test_consumer(open_stage: OpenStage, semantics: str, harm: set[str]) -> None:
+@pytest.mark.parametrize("semantics", SEMANTICS)
+def test_a_consumer_loses_and_repeats_as_its_semantics_say(open_stage: OpenStage, semantics: str) -> None:
     with open_stage() as stage:
         account = play_consumer(stage, semantics)
-    assert account.anomalies == harm, account
+    assert account.anomalies == HARM["delivery", f"consumer, {semantics}"], account

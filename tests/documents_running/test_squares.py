@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from examples.documents.programs import HARM
 from examples.documents.squares.__main__ import INPUT_TOPIC, OUTPUT_TOPIC, PARTITIONS, Squares, play
 from examples.documents.waiting import wait_for
 from fencepost.client.serializers import deserialize_integer
@@ -12,14 +13,14 @@ def test_peers_that_share_a_transactional_id_fence_each_other(open_stage: OpenSt
     with open_stage() as stage:
         outcome = play(stage, "shared")
     assert outcome.fenced == 2
-    assert not outcome.account.anomalies
+    assert outcome.account.anomalies == HARM["squares", "shared"]
 
 
 def test_with_random_ids_a_zombie_blocks_readers_and_repeats(open_stage: OpenStage) -> None:
     with open_stage() as stage:
         outcome = play(stage, "random")
     assert outcome.has_blocked_readers
-    assert outcome.account.anomalies == {"repeated"}
+    assert outcome.account.anomalies == HARM["squares", "random"]
     assert not outcome.fenced
 
 
@@ -27,7 +28,7 @@ def test_with_ids_pinned_to_the_input_partition_a_zombie_does_neither_and_is_fen
     with open_stage() as stage:
         outcome = play(stage, "pinned")
     assert not outcome.has_blocked_readers
-    assert not outcome.account.anomalies
+    assert outcome.account.anomalies == HARM["squares", "pinned"]
     assert outcome.fenced == 1
 
 

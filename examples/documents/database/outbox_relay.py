@@ -6,9 +6,9 @@ then a relay that was killed goes on behind its last committed message, and send
 
 from examples.documents import program
 from examples.documents.database.orders import RELAY_GROUP_ID, TOPIC, open_database
-from fencepost.client import Consumer, Producer
+from fencepost.client import Consumer, Producer, TopicPartition
 
-WHERE = (TOPIC, 0)
+WHERE = TopicPartition(TOPIC, 0)
 
 
 def main() -> None:

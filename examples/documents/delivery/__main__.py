@@ -19,9 +19,9 @@ COUNT = 20
 def play_producer(stage: Stage, semantics: str) -> Account:
     stage.open_topics({SOURCE: 1})
     with stage.lossy_network() as network:
-        network.refuse_produce(1, ErrorCode.NOT_ENOUGH_REPLICAS)
-        network.lose_request("Produce", 6)
-        network.lose_answer("Produce", 11)
+        network.refuse_produce(3, ErrorCode.NOT_ENOUGH_REPLICAS)
+        network.lose_request("Produce", 8)
+        network.lose_answer("Produce", 13)
         sender = stage.start("examples.documents.delivery.producer", through=network, semantics=semantics, count=COUNT)
         sender.wait_until_ended()
     return _account(range(COUNT), stage.read(SOURCE))

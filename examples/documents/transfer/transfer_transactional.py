@@ -2,7 +2,7 @@
 
 from examples.documents import program
 from examples.documents.transfer.transfers import BALANCE_UPDATE, GROUP_ID, TRANSFER, transfer_of
-from fencepost.client import Consumer, PinnedProducers
+from fencepost.client import Consumer, PinnedProducers, TopicPartition
 from fencepost.client.exceptions import AbortableError
 
 
@@ -14,7 +14,7 @@ def main() -> None:
         Consumer(servers, group_id=GROUP_ID, auto_offset_reset="earliest", **program.membership(arguments)) as consumer,
     ):
 
-        def on_assigned(partitions: list[tuple[str, int]]) -> None:
+        def on_assigned(partitions: list[TopicPartition]) -> None:
             producers.on_assigned(partitions)
             program.say_assigned(partitions)
 
