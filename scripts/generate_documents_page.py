@@ -22,8 +22,8 @@ INTRODUCTION = """# The documents, running
 
 The programs of the documents are in [examples/documents](../examples/documents/README.md), and every failure that
 they list can be seen there: real processes, real SIGKILL, a network that loses answers. The tables say what comes of it
-without the feature and with it. *Repeated*: an output is there twice. *Torn*: outputs that belong together are not. *One
-to one*: neither, and nothing is lost.
+without the feature and with it. *Repeated*: an output is there twice. *Torn*: outputs that belong together are not.
+*One to one*: neither, and nothing is lost.
 
 ```bash
 python -m examples.documents                  # every failure of the three lists below, with the figures
@@ -32,8 +32,8 @@ python -m examples.documents.shop             # a program in all its versions; s
 ```
 
 `make test` runs this against our broker: all of the first and the third list, and most of the programs. The rest, the
-same against Apache Kafka, and three instances of each stage under random kills need `TEST_DEPTH=full`, as `.ci/run` sets
-it. Headings and their numbers are the documents' own; the deep dive has two fours.
+same against Apache Kafka, and three instances of each stage under random kills need `TEST_DEPTH=full`, as `.ci/run`
+sets it. Headings and their numbers are the documents' own; the deep dive has two fours.
 """
 
 

@@ -16,7 +16,9 @@ from examples.documents.waiting import wait_for
 
 Story = Callable[[Stage, str], Account]
 ABANDONED_TIMEOUT_MS = 5000
-GIVE_UP_AFTER_S = 8
+GIVE_UP_AFTER_S = 12
+PATIENT_SESSION_MS = 60_000
+"""Longer than any broker takes to come back: a member that is not missed has only the failure itself to survive."""
 
 
 class Failure(NamedTuple):
@@ -88,7 +90,7 @@ def transaction_coordinator_failure(stage: Stage, version: str) -> Account:
     commit_api = "EndTxn" if version == "transactional" else "OffsetCommit"
     with stage.lossy_network() as network:
         network.lose_answer(commit_api, 2, then=lambda: _restart(broker))
-        shop.start(0, through=network)
+        shop.start(0, through=network, session_timeout_ms=PATIENT_SESSION_MS)
         shop.buy()
         shop.wait_until_done()
         stage.stop_all()
@@ -109,7 +111,7 @@ def broker_failure(stage: Stage, version: str) -> Account:
     shop = Shop(stage, version)
     with stage.lossy_network() as network:
         network.lose_answer("Produce", 3, then=lambda: _restart(broker))
-        shop.start(0, through=network)
+        shop.start(0, through=network, session_timeout_ms=PATIENT_SESSION_MS)
         shop.buy()
         shop.wait_until_done()
         stage.stop_all()
@@ -123,8 +125,10 @@ def group_coordinator_failure(stage: Stage, version: str) -> Account:
     with stage.lossy_network() as network:
         commit_api = "TxnOffsetCommit" if version == "transactional" else "OffsetCommit"
         network.lose_request(commit_api, 2, then=broker.kill)
-        service = shop.start(0, through=network, give_up_after_s=GIVE_UP_AFTER_S)
+        given = {"give_up_after_s": GIVE_UP_AFTER_S, "session_timeout_ms": PATIENT_SESSION_MS}
+        service = shop.start(0, through=network, **given)
         shop.buy()
+        wait_for("the coordinator is struck", lambda: network.is_done, lambda: service.said)
         service.wait_until_said("Error while processing purchase")
         broker.start()
         shop.start(0)

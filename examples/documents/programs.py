@@ -13,6 +13,7 @@ class Version(NamedTuple):
     name: str
     harm: frozenset[str]
     remark: str = ""
+    perhaps: frozenset[str] = NO_HARM
 
 
 VERSIONS = (
@@ -24,7 +25,13 @@ VERSIONS = (
     Version("squares", "pinned", NO_HARM, "the zombie is fenced, and blocks nobody"),
     Version("transfer", "plain", REPEATED_AND_TORN, "money is made or lost"),
     Version("transfer", "transactional", NO_HARM, "the balances add up to nothing"),
-    Version("delivery", "producer, at-most-once", frozenset({"lost"})),
+    Version(
+        "delivery",
+        "producer, at-most-once",
+        frozenset({"lost"}),
+        "perhaps reordered: nobody waits for what is on a connection that breaks",
+        perhaps=frozenset({"reordered"}),
+    ),
     Version("delivery", "producer, at-least-once", frozenset({"repeated", "reordered"})),
     Version("delivery", "producer, exactly-once", NO_HARM),
     Version("delivery", "consumer, at-most-once", frozenset({"lost"})),
@@ -34,4 +41,5 @@ VERSIONS = (
     Version("database", "message first", frozenset({"torn"}), "a message without its row"),
     Version("database", "outbox", NO_HARM, "row and message are one transaction of the database"),
 )
+PERHAPS = {(version.program, version.name): version.perhaps for version in VERSIONS}
 HARM = {(version.program, version.name): version.harm for version in VERSIONS}

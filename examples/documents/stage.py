@@ -83,10 +83,17 @@ class Stage:
     def skip_backlog(self, group_id: str, topic: str) -> None:
         """The group begins where the story does."""
         starts = {where: start for where, start in self._starts.items() if where.topic == topic}
-        self._admin.alter_group_offsets(group_id, starts)
+        self._set_offsets(group_id, starts)
 
     def reset_group(self, group_id: str, topic: str) -> None:
-        self._admin.alter_group_offsets(group_id, dict.fromkeys(self.partitions(topic), 0))
+        self._set_offsets(group_id, dict.fromkeys(self.partitions(topic), 0))
+
+    def _set_offsets(self, group_id: str, offsets: dict[TopicPartition, int]) -> None:
+        def probe() -> bool:
+            self._admin.alter_group_offsets(group_id, offsets)
+            return True
+
+        wait_for(f"offsets of {group_id}", lambda: _unless_passing(probe, False))
 
     def partitions(self, topic: str) -> list[TopicPartition]:
         def probe() -> list[TopicPartition]:

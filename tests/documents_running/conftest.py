@@ -6,6 +6,7 @@ import pytest
 
 from examples.documents.served_broker import ServedBroker
 from examples.documents.stage import BROKER_SETTINGS, QUICK_SESSION_MS, Broker, Stage
+from fencepost.errors import FencepostError
 from fencepost.lab.apache_kafka import ApacheKafka
 from tests.peers import require_jars
 
@@ -26,7 +27,17 @@ def kafka_process() -> Iterator[ApacheKafka]:
 @pytest.fixture(params=["fencepost", pytest.param("kafka", marks=[pytest.mark.kafka, pytest.mark.deep])])
 def broker(request: pytest.FixtureRequest) -> Broker:
     found: Broker = request.getfixturevalue(f"{request.param}_process")
+    if isinstance(found, ApacheKafka):
+        _see_that_it_runs(found)
     return found
+
+
+def _see_that_it_runs(kafka: ApacheKafka) -> None:
+    """A story that failed may have left it dead; the next one is not to blame."""
+    try:
+        _ = kafka.process_id
+    except FencepostError:
+        kafka.start()
 
 
 @pytest.fixture

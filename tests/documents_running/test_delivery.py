@@ -3,7 +3,7 @@
 import pytest
 
 from examples.documents.delivery.__main__ import SEMANTICS, play_consumer, play_producer
-from examples.documents.programs import HARM
+from examples.documents.programs import HARM, PERHAPS
 from tests.documents_running.playing import OpenStage
 
 
@@ -11,7 +11,8 @@ from tests.documents_running.playing import OpenStage
 def test_a_producer_loses_repeats_and_reorders_as_its_semantics_say(open_stage: OpenStage, semantics: str) -> None:
     with open_stage() as stage:
         account = play_producer(stage, semantics)
-    assert account.anomalies == HARM["delivery", f"producer, {semantics}"], account
+    version = ("delivery", f"producer, {semantics}")
+    assert HARM[version] <= account.anomalies <= HARM[version] | PERHAPS[version], account
 
 
 @pytest.mark.parametrize("semantics", SEMANTICS)

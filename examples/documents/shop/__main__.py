@@ -38,7 +38,7 @@ class Shop:
         module, given = VERSIONS[self._version]
         if self._version == "transactional":
             given = {"transactional_id": f"shop-{number}"}
-        return self.stage.start(module, through=through, **given, **arguments)
+        return self.stage.start(module, through=through, **given | arguments)
 
     def buy(self, count: int = PURCHASES_OF_A_ROUND) -> None:
         """So many purchases, in turn on each partition."""
