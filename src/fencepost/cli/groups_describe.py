@@ -14,7 +14,9 @@ from fencepost.cli.open_transactions import has_pending_offsets
 from fencepost.cli.output import json_option, print_json, print_table, say
 from fencepost.client.admin import Admin
 from fencepost.client.admin_groups import GroupDescription, GroupMember
+from fencepost.client.exceptions import ClientError
 from fencepost.client.time_limits import Deadline
+from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 
 
@@ -45,7 +47,7 @@ def command(group_id: str, count_for: int, as_json: bool, connection: Connection
         print_json(as_document(group, lags, owners, is_pending=is_pending))
         return
     assignor = f", assignor {group.protocol}" if group.protocol else ""
-    click.echo(f"group {group_id}: {group.state}, {group.group_type} protocol{assignor}\n")
+    click.echo(f"group {group_id}\n{group.state}, {group.group_type} protocol{assignor}\n")
     print_members(group.members)
     click.echo()
     print_table(
@@ -68,9 +70,14 @@ def command(group_id: str, count_for: int, as_json: bool, connection: Connection
 
 
 def existing_group(admin: Admin, group_id: str) -> GroupDescription:
-    """Kafka describes a group that it never heard of as dead; here that is not found."""
-    group = admin.describe_group(group_id)
-    if group.state.lower() == "dead":
+    """An older Kafka describes a group that it never heard of as dead."""
+    try:
+        group = admin.describe_group(group_id)
+    except ClientError as problem:
+        if problem.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        group = None
+    if group is None or group.state.lower() == "dead":
         raise Failure(f"group '{group_id}' does not exist. `fencepost groups list` shows those that do.")
     return group
 

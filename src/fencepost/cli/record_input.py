@@ -32,7 +32,8 @@ def read_records(streams: Iterable[BinaryIO], options: InputOptions) -> Iterator
             try:
                 yield _read_line(line.removesuffix(b"\n").removesuffix(b"\r"), options)
             except click.ClickException as problem:
-                raise click.ClickException(f"{stream.name}, line {number}: {problem.message}") from None
+                name = getattr(stream, "name", "standard input")
+                raise click.ClickException(f"{name}, line {number}: {problem.message}") from None
 
 
 def _read_line(line: bytes, options: InputOptions) -> OutgoingRecord:

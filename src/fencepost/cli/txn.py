@@ -82,7 +82,7 @@ def as_document(row: TransactionDescription) -> dict[str, object]:
 def in_words(row: TransactionDescription) -> str:
     """The first lines about an id."""
     timeout = "never" if row.timeout_ms == 2**31 - 1 else format_duration(row.timeout_ms)
-    lines = [f"transactional id {row.transactional_id}: {row.state}, {row.identity}, timeout {timeout}"]
+    lines = [f"transactional id {row.transactional_id}", f"{row.state}, {row.identity}, timeout {timeout}"]
     if row.state in OPEN_STATES:
         lines.append(f"open since {format_moment(row.start_time_ms)} ({format_duration(age_ms(row, now_ms()))})")
     return "\n".join(lines)

@@ -47,13 +47,16 @@ def command(
       fencepost txn abort shop-0
       fencepost txn abort shop-0 --yes
     """
+    is_by_id = transactional_id is not None
+    if is_by_id != (where is None) or is_by_id != (producer_id is None):
+        raise click.UsageError("give a TRANSACTIONAL_ID, or --partition and --producer-id for one that hangs")
     with connection.admin() as admin:
-        if transactional_id is not None and where is None:
+        if transactional_id is not None:
             found = of_id(admin, transactional_id)
-        elif transactional_id is None and where is not None and producer_id is not None:
-            found = hanging(admin, where, producer_id)
         else:
-            raise click.UsageError("give a TRANSACTIONAL_ID, or --partition and --producer-id for one that hangs")
+            assert where is not None
+            assert producer_id is not None
+            found = hanging(admin, where, producer_id)
         lost = [(str(each.topic_partition), each.first_offset, count_lost(admin, each)) for each in found]
         if not as_json:
             print_table(["PARTITION", "SINCE OFFSET", "RECORDS LOST"], lost, empty="It has written nothing yet.")

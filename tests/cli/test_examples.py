@@ -1,0 +1,114 @@
+"""Every example in the help of a command does what it says it does: run as it stands, on both brokers, one after the
+other, as a reader of the page would."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from fencepost.cli.help_pages import WIDTH, examples, help_text, walk_commands
+from fencepost.server.embedded import EmbeddedBroker
+from tests.cli.conftest import Folder
+from tests.cli.running import Cli, Printed, run_command
+
+EVERYDAY = ("topics", "produce", "consume", "groups", "txn", "log", "completion")
+ONLINE = ("topics", "produce", "consume", "groups", "txn", "completion")
+SHELL_SIGNS = ("|", ">", "<(")
+OPEN = ["-p", "0", "--transactional-id", "shop-0", "--leave-open", "-X", "transaction.timeout.ms=600000"]
+
+
+def leaves(*names: str) -> list[tuple[str, click.Command]]:
+    return [
+        (name, command)
+        for name, command in walk_commands()
+        if not isinstance(command, click.Group) and name.split()[1:2] and name.split()[1] in names
+    ]
+
+
+def run_example(line: str, *, servers: str) -> Printed:
+    """In this process if it is a plain command, by a shell if it is more."""
+    if not any(sign in line for sign in SHELL_SIGNS):
+        return run_command(*shlex.split(line)[1:], servers=servers)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "KAFKA_BOOTSTRAP_SERVERS": servers, "PATH": path}
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", line],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+        check=False,
+    )
+    return Printed(done.returncode, done.stdout, done.stderr)
+
+
+def check(line: str, printed: Printed) -> None:
+    assert printed.exit_code == 0, f"{line}\n{printed}"
+    assert "Traceback" not in printed.err
+    if "--json" in line:
+        is_stream = "consume" in line or "log dump" in line
+        documents = printed.json_lines() if is_stream else [json.loads(printed.out)]
+        assert all(isinstance(document, dict | list) for document in documents), line
+
+
+@pytest.mark.parametrize("kind", ["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
+def test_the_examples_of_all_commands_that_talk_to_a_cluster(
+    kind: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    servers: str = request.getfixturevalue(f"{kind}_servers")
+    cli = Cli(servers)
+    for name, command in leaves(*ONLINE):
+        if name in ("fencepost txn describe", "fencepost txn abort"):
+            cli("produce", "purchases", *OPEN, typed="open\n")
+        if name == "fencepost groups delete":
+            # What follows deletes it, and examples of others need it first.
+            continue
+        for line in examples(command):
+            check(line, run_example(line, servers=servers))
+    for line in examples(dict(leaves("groups"))["fencepost groups delete"]):
+        check(line, run_example(line, servers=servers))
+    assert "ledger" not in cli("topics", "list").out
+    assert cli("txn", "describe", "shop-0", "--json").json()["state"] in ("Empty", "CompleteAbort")
+
+
+def test_the_examples_of_all_commands_that_read_a_data_folder(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with folder.broker() as broker:
+        fill(broker)
+    for _, command in leaves("log"):
+        for line in examples(command):
+            check(line, run_example(line, servers="127.0.0.1:1"))
+    assert (tmp_path / "exported" / "purchases-0" / f"{0:020d}.log").stat().st_size > 0
+
+
+def fill(broker: EmbeddedBroker) -> None:
+    cli = Cli(broker.bootstrap_servers)
+    cli("topics", "create", "purchases", "-p", "1")
+    cli("produce", "purchases", "--transaction", typed="kept\n")
+    cli("produce", "purchases", "--abort", typed="dropped\n")
+    cli("consume", "purchases", "--group", "billing")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), leaves(*EVERYDAY), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_help_teaches_with_examples_and_fits_80_columns(name: str, command: click.Command) -> None:
+    assert all("fencepost" in line for line in examples(command))
+    assert len(examples(command)) >= 2
+    assert max(map(len, help_text(name, command).splitlines())) <= WIDTH
+
+
+@pytest.mark.parametrize(
+    ("name", "command"), leaves(*EVERYDAY), ids=lambda value: value if isinstance(value, str) else ""
+)
+def test_every_command_prints_json_if_asked(name: str, command: click.Command) -> None:
+    has_json = any("--json" in parameter.opts for parameter in command.params)
+    assert has_json or name == "fencepost completion"
