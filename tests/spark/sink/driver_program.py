@@ -14,6 +14,8 @@ from pyspark.sql import functions as sql
 
 from fencepost.spark import TransactionalSink, register
 
+FOR_EXECUTORS = ("EXACTLY_ONCE_FAIL_AT", "EXACTLY_ONCE_FAIL_LOG", "PYTHONPATH")
+
 
 def random_copies(rows: DataFrame) -> dict[str, DataFrame]:
     """Each value with a random id, the same on both topics."""
@@ -31,6 +33,7 @@ def session(options: dict[str, str]) -> SparkSession:
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.session.timeZone": "UTC",
+        **{f"spark.executorEnv.{name}": os.environ[name] for name in FOR_EXECUTORS if os.environ.get(name)},
         **options.get("spark", {}),
     }
     for name, value in settings.items():
