@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.client import Consumer, OffsetAndMetadata, TopicPartition
 from fencepost.client.admin import Admin
-from fencepost.client.consumer_exceptions import NoOffsetForPartition, OffsetOutOfRange
+from fencepost.client.consumer_exceptions import CommitFailed, NoOffsetForPartition, OffsetOutOfRange
 from fencepost.client.exceptions import ClientError, IllegalState
 from fencepost.client.values import Offsets
 from fencepost.settings import InvalidSetting
@@ -222,3 +222,22 @@ def test_offsets_of_a_consumer_that_commits_by_itself_are_not_for_transactions(s
             consumer.group_metadata()
     with pytest.raises(InvalidSetting, match=r"group\.id"):
         Consumer(servers, enable_auto_commit=True)
+
+
+def test_offsets_of_a_topic_that_was_deleted_are_not_committed_to_another_of_its_name(
+    servers: str, topic: str, name: str
+) -> None:
+    produce(servers, topic, numbers(0, 5))
+    with Admin(servers) as client, reader(servers, topic, group_id=name) as consumer:
+        assert len(read(consumer, 5)) == 5
+        consumer.commit_sync({(topic, 0): 2})
+        client.delete_topics([topic])
+        wait_for("the end of the topic", lambda: topic not in client.describe_topics())
+        client.create_topic(topic, 3, 1)
+        produce(servers, topic, numbers(5, 6))
+        with pytest.raises(CommitFailed, match="created again"):
+            consumer.commit_sync()
+        assert consumer.committed() == {(topic, 0): None}
+        assert [record.value for record in read(consumer, 1)] == numbers(5, 6)
+        consumer.commit_sync()
+        assert consumer.committed() == {(topic, 0): OffsetAndMetadata(1)}

@@ -9,6 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Iterable
+from uuid import UUID
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_assignment import Assignment, PartitionState
@@ -24,6 +25,7 @@ from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
 from fencepost.errors import ErrorCode
+from fencepost.types import TopicPartition
 
 WAKEUP_BYTES = 4096
 POSITION_TIMEOUT_S = 5.0
@@ -38,7 +40,9 @@ class ConsumerCore:
         self.settings = settings
         self.assignment = Assignment()
         self.subscription: GroupSubscription | None = None
-        self.committer = OffsetCommitter(cluster, settings.group_id, self.identity) if settings.group_id else None
+        self.committer: OffsetCommitter | None = None
+        if settings.group_id:
+            self.committer = OffsetCommitter(cluster, settings.group_id, self.identity, self._topic_id)
         self._make_record = make_record
         self._fetcher = Fetcher(cluster, settings, self.assignment)
         self._wakeup, self._waker = os.pipe()
@@ -226,6 +230,11 @@ class ConsumerCore:
         topics = dict.fromkeys(self.subscription.topics if self.subscription is not None else ())
         topics.update(dict.fromkeys(state.topic_partition.topic for state in self.assignment))
         return list(topics)
+
+    def _topic_id(self, where: TopicPartition) -> UUID:
+        """Of the topic that is read, which may have been deleted since; of the one that there is if it is not read."""
+        state = self.assignment.get(where)
+        return self.cluster.metadata.topic_id(where.topic) if state is None else state.topic_id
 
     def _try(self, action: Callable[[], None]) -> None:
         try:

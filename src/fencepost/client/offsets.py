@@ -8,6 +8,7 @@ says so and the question waits for its end, because exactly one of two places is
 import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
+from uuid import UUID
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, REFRESH_METADATA, Category, category_of, error_of
@@ -15,7 +16,7 @@ from fencepost.client.exceptions import ClientError, RetriableError, Timeout
 from fencepost.client.metadata import Node
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import NO_LEADER_EPOCH, OffsetAndMetadata
-from fencepost.types import NO_OFFSET, NO_TIMESTAMP, TopicPartition
+from fencepost.types import NO_OFFSET, NO_TIMESTAMP, NO_TOPIC_ID, TopicPartition
 from fencepost.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -28,13 +29,15 @@ from fencepost.wire.messages.offset_fetch import (
     OffsetFetchRequestTopic,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
+    OffsetFetchResponseTopics,
 )
 
 LATEST_TIMESTAMP = -1
 EARLIEST_TIMESTAMP = -2
 CONSUMER = -1
 LAST_VERSION_WITH_NAMES = 9
-"""Of OffsetFetch and OffsetCommit; later ones know topics by their ids only."""
+"""Of OffsetFetch and OffsetCommit. Later ones know topics by their ids only: nobody is given, or overwrites, offsets of
+another topic of the same name."""
 
 
 class OffsetAndTimestamp(NamedTuple):
@@ -98,19 +101,22 @@ def try_committed_offsets(
     cluster: Cluster, group_id: str, asked: list[TopicPartition], deadline: Deadline, *, is_read_committed: bool
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
     """The same, asked once. Raises `RetriableError` for what passes."""
+    topic_ids = {where.topic: cluster.metadata.topic_id(where.topic) for where in asked}
     try:
         response = cluster.call_coordinator(
             CoordinatorType.GROUP,
             group_id,
-            _offset_fetch(group_id, asked, is_read_committed),
+            _offset_fetch(group_id, asked, topic_ids, is_read_committed=is_read_committed),
             OffsetFetchResponse,
             deadline=deadline,
-            at_most=LAST_VERSION_WITH_NAMES,
+            at_most=LAST_VERSION_WITH_NAMES if NO_TOPIC_ID in topic_ids.values() else None,
         )
-        return _read_committed_offsets(response, group_id, asked)
+        return _read_committed_offsets(response, group_id, asked, {id_: name for name, id_ in topic_ids.items()})
     except RetriableError as problem:
         if problem.error_code in FIND_COORDINATOR_AGAIN:
             cluster.forget_coordinator(CoordinatorType.GROUP, group_id)
+        if problem.error_code in REFRESH_METADATA:
+            cluster.refresh(topic_ids)
         raise
 
 
@@ -161,7 +167,9 @@ def _ask_leader(
     return problem
 
 
-def _offset_fetch(group_id: str, asked: list[TopicPartition], is_read_committed: bool) -> OffsetFetchRequest:
+def _offset_fetch(
+    group_id: str, asked: list[TopicPartition], topic_ids: Mapping[str, UUID], *, is_read_committed: bool
+) -> OffsetFetchRequest:
     indexes: dict[str, list[int]] = {}
     for where in asked:
         indexes.setdefault(where.topic, []).append(where.partition)
@@ -172,7 +180,7 @@ def _offset_fetch(group_id: str, asked: list[TopicPartition], is_read_committed:
             OffsetFetchRequestGroup(
                 group_id=group_id,
                 topics=[
-                    OffsetFetchRequestTopics(name=name, partition_indexes=partitions)
+                    OffsetFetchRequestTopics(name=name, topic_id=topic_ids[name], partition_indexes=partitions)
                     for name, partitions in indexes.items()
                 ],
             )
@@ -182,15 +190,17 @@ def _offset_fetch(group_id: str, asked: list[TopicPartition], is_read_committed:
 
 
 def _read_committed_offsets(
-    response: OffsetFetchResponse, group_id: str, asked: list[TopicPartition]
+    response: OffsetFetchResponse, group_id: str, asked: list[TopicPartition], names: Mapping[UUID, str]
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
     answer = response.groups[0] if response.groups else response
     if answer.error_code:
         raise error_of(answer.error_code, "OffsetFetch", what=f"group '{group_id}'")
     found: dict[TopicPartition, OffsetAndMetadata | None] = dict.fromkeys(asked)
     for topic in answer.topics:
+        topic_id = topic.topic_id if isinstance(topic, OffsetFetchResponseTopics) else NO_TOPIC_ID
+        name = topic.name or names[topic_id]
         for row in topic.partitions:
-            where = TopicPartition(topic.name, row.partition_index)
+            where = TopicPartition(name, row.partition_index)
             if row.error_code:
                 raise error_of(row.error_code, "OffsetFetch", what=f"group '{group_id}', {where}")
             if row.committed_offset != NO_OFFSET:

@@ -2,12 +2,14 @@
 
 `commit_async` puts the request on the wire and returns; its answer is looked at by `poll`, which also calls back.
 `commit_sync` waits, and tries again while the coordinator is on the move. A member that a rebalance has passed by is
-refused by the coordinator and told so with `CommitFailed`: its partitions are somebody else's.
+refused by the coordinator and told so with `CommitFailed`: its partitions are somebody else's. So is one whose topic
+was deleted and created again: topics go by their ids, and its offsets mean nothing in the other one.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
+from uuid import UUID
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.connection import Connection, InFlight
@@ -18,7 +20,7 @@ from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, pause_or_give_up
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from fencepost.errors import ErrorCode
-from fencepost.types import TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 from fencepost.wire.message import Message
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -30,6 +32,8 @@ from fencepost.wire.messages.offset_commit import (
 OnCommit = Callable[[Offsets, "ClientError | None"], None]
 Identity = Callable[[], ConsumerGroupMetadata]
 """Asked at every try: who commits, or a raised `CommitFailed` if nobody may."""
+TopicIdOf = Callable[[TopicPartition], UUID]
+"""The id of the topic that was read, or the zero one."""
 
 OFFSET_COMMIT = 8
 
@@ -41,10 +45,11 @@ class Pending(NamedTuple):
 
 
 class OffsetCommitter:
-    def __init__(self, cluster: Cluster, group_id: str, identity: Identity) -> None:
+    def __init__(self, cluster: Cluster, group_id: str, identity: Identity, topic_id_of: TopicIdOf) -> None:
         self._cluster = cluster
         self._group_id = group_id
         self._identity = identity
+        self._topic_id_of = topic_id_of
         self._connection: Connection | None = None
         self._pending: deque[Pending] = deque()
 
@@ -66,6 +71,8 @@ class OffsetCommitter:
                 return
             except RetriableError as problem:
                 pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
+                if problem.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+                    self._refuse_replaced_topics(offsets)
             except GroupFenced as problem:
                 # A KIP-848 member learns its newer epoch by its next heartbeat, and still owns what it commits.
                 if problem.error_code != ErrorCode.STALE_MEMBER_EPOCH or deadline.has_passed:
@@ -106,12 +113,13 @@ class OffsetCommitter:
         except RetriableError as problem:
             self._lose(problem)
             raise
-        problem_found = self._problem_in(response)
+        problem_found = self._problem_in(sent, response)
         if problem_found is not None:
             raise problem_found
 
     def _send(self, offsets: Offsets, deadline: Deadline) -> InFlight:
-        request = _commit_request(offsets, self._identity())
+        topic_ids = {where.topic: self._topic_id_of(where) for where in offsets}
+        request = _commit_request(offsets, self._identity(), topic_ids)
         if self._connection is None or self._connection.is_closed:
             self._lose(Disconnected(f"the coordinator of group '{self._group_id}' closed the connection"))
             node = self._cluster.coordinator(CoordinatorType.GROUP, self._group_id, deadline)
@@ -120,27 +128,40 @@ class OffsetCommitter:
             except RetriableError:
                 self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
                 raise
-        version = self._connection.versions.choose(OFFSET_COMMIT, at_most=LAST_VERSION_WITH_NAMES)
+        at_most = LAST_VERSION_WITH_NAMES if NO_TOPIC_ID in topic_ids.values() else None
+        version = self._connection.versions.choose(OFFSET_COMMIT, at_most=at_most)
         limit_s = max(0.001, deadline.at_most(self._cluster.settings.request_timeout_ms / 1000))
         return self._connection.send(request, version=version, timeout_s=limit_s)
 
     def _settle(self, sent: InFlight, response: Message) -> None:
         if self._pending and self._pending[0].sent is sent:
             pending = self._pending.popleft()
-            _call_back(pending.on_commit, pending.offsets, self._problem_in(response))
+            _call_back(pending.on_commit, pending.offsets, self._problem_in(sent, response))
 
-    def _problem_in(self, response: Message) -> ClientError | None:
+    def _problem_in(self, sent: InFlight, response: Message) -> ClientError | None:
         """The worst that the answer says: one partition's refusal is the commit's."""
+        assert isinstance(sent.request, OffsetCommitRequest)
         assert isinstance(response, OffsetCommitResponse)
+        names = {topic.topic_id: topic.name for topic in sent.request.topics}
         for topic in response.topics:
             for row in topic.partitions:
                 if row.error_code in FIND_COORDINATOR_AGAIN:
                     self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
                     self.close()
                 if row.error_code:
-                    where = TopicPartition(topic.name, row.partition_index)
+                    where = TopicPartition(topic.name or names[topic.topic_id], row.partition_index)
                     return error_of(row.error_code, "OffsetCommit", what=f"group '{self._group_id}', {where}")
         return None
+
+    def _refuse_replaced_topics(self, offsets: Offsets) -> None:
+        try:
+            metadata = self._cluster.refresh({where.topic for where in offsets})
+        except RetriableError:
+            return
+        for where in offsets:
+            if metadata.topic_id(where.topic) not in (NO_TOPIC_ID, self._topic_id_of(where)):
+                message = f"group '{self._group_id}', {where}: the topic was deleted and created again"
+                raise CommitFailed(message, error_code=ErrorCode.UNKNOWN_TOPIC_ID)
 
     def _lose(self, problem: ClientError) -> None:
         """The connection is gone, and with it the answers."""
@@ -153,10 +174,12 @@ class OffsetCommitter:
             _call_back(pending.on_commit, pending.offsets, problem)
 
 
-def _commit_request(offsets: Offsets, identity: ConsumerGroupMetadata) -> OffsetCommitRequest:
+def _commit_request(
+    offsets: Offsets, identity: ConsumerGroupMetadata, topic_ids: Mapping[str, UUID]
+) -> OffsetCommitRequest:
     topics: dict[str, OffsetCommitRequestTopic] = {}
     for where, committed in offsets.items():
-        topic = topics.setdefault(where.topic, OffsetCommitRequestTopic(name=where.topic))
+        topic = topics.setdefault(where.topic, OffsetCommitRequestTopic(where.topic, topic_ids[where.topic]))
         topic.partitions.append(
             OffsetCommitRequestPartition(
                 partition_index=where.partition,
