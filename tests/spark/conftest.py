@@ -1,4 +1,4 @@
-"""One Spark session for all tests of a process: local[2], no UI, the source registered, quick to start rather than fast.
+"""One Spark session for all tests of a process: local[2], no UI, the source registered, quick to start.
 
 Sessions take seconds to start; brokers do not, so that each test has its own. `PYSPARK_PYTHON` is this interpreter.
 """

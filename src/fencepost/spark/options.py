@@ -62,8 +62,8 @@ def own_options(options: Mapping[str, str], known: Iterable[str]) -> dict[str, s
         if name.startswith(KAFKA_PREFIX):
             continue
         if name not in spelled:
-            names = {**spelled, KAFKA_PREFIX + BOOTSTRAP_SERVERS: ""}
-            hint = nearest(name, names) or f"; expected one of {', '.join(spelled.values())}, or kafka.*"
+            hint = nearest(name, [*spelled.values(), KAFKA_PREFIX + BOOTSTRAP_SERVERS])
+            hint = hint or f"; expected one of {', '.join(spelled.values())}, or kafka.*"
             raise InvalidOption(f"unknown option '{name}'{hint}")
         found[name] = value
     return found

@@ -1,5 +1,6 @@
 """How much of what is there one micro-batch takes, and how it is shared out among tasks. Pure."""
 
+import heapq
 import itertools
 from collections.abc import Mapping, Sequence
 
@@ -31,28 +32,21 @@ def limit_offsets(start: Positions, end: Positions, most: int) -> dict[TopicPart
 def split_ranges(
     ranges: Sequence[PartitionRange], *, min_partitions: int | None, max_records: int | None
 ) -> list[PartitionRange]:
-    """One range for a task: those that are long are cut, so that there are about `min_partitions` in all."""
-    if max_records is not None:
-        ranges = [piece for whole in ranges for piece in _cut(whole, -(-len(whole.offsets) // max_records))]
-    if min_partitions is None or len(ranges) >= min_partitions:
-        return list(ranges)
-    total = sum(len(whole.offsets) for whole in ranges)
-    small = [whole for whole in ranges if _share(whole, total, min_partitions) == 1]
-    left_total = total - sum(len(whole.offsets) for whole in small)
-    left_count = max(1, min_partitions - len(small))
-    return [
-        piece
-        for whole in ranges
-        for piece in _cut(whole, 1 if whole in small else _share(whole, left_total, left_count))
-    ]
-
-
-def _share(whole: PartitionRange, total: int, count: int) -> int:
-    return max(1, round(len(whole.offsets) / total * count)) if total else 1
+    """One range for each task: none longer than `max_records`, and at least `min_partitions` if there is enough."""
+    counts = [-(-len(whole.offsets) // max_records) if max_records else 1 for whole in ranges]
+    missing = (min_partitions or 0) - sum(counts)
+    longest_first = [(-len(whole.offsets) / counts[index], index) for index, whole in enumerate(ranges)]
+    heapq.heapify(longest_first)
+    while missing > 0 and longest_first and longest_first[0][0] < -1:
+        index = longest_first[0][1]
+        counts[index] += 1
+        heapq.heapreplace(longest_first, (-len(ranges[index].offsets) / counts[index], index))
+        missing -= 1
+    return [piece for whole, count in zip(ranges, counts, strict=True) for piece in _cut(whole, count)]
 
 
 def _cut(whole: PartitionRange, count: int) -> list[PartitionRange]:
-    """Pieces of lengths that differ by one at most; none is empty."""
+    """Pieces whose lengths differ by one at most; none is empty."""
     start, length = whole.offsets.start_offset, len(whole.offsets)
     bounds = [start + length * index // count for index in range(count + 1)]
     return [whole._replace(offsets=OffsetRange(*pair)) for pair in itertools.pairwise(bounds) if pair[0] < pair[1]]

@@ -51,7 +51,7 @@ REFUSED_KAFKA = {
     "enable.auto.commit": "the checkpoint says how far a query has come; a sink may commit offsets too",
     "fetch.min.bytes": "a task reads what is there already, it never waits for more",
 }
-DEFAULTS = {"max_partition_fetch_bytes": str(8 * 1024 * 1024), "client_id": "fencepost-spark-source"}
+DEFAULTS = {"max_partition_fetch_bytes": str(2 * 1024 * 1024), "client_id": "fencepost-spark-source"}
 DEFAULT_TRIGGER_DELAY = "15m"
 _UNITS_MS = {"": 1, "us": 0.001, "ms": 1, "s": 1000, "m": 60_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 

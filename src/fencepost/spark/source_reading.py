@@ -87,6 +87,12 @@ def reader_of(kafka: KafkaOptions) -> RangeReader:
     return _readers[place]
 
 
+def close_readers() -> None:
+    """Close what this process keeps. A process that ends need not: its connections end with it."""
+    while _readers:
+        _readers.popitem()[1].close()
+
+
 def read_partition(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
     """The rows of one task. Spark makes up a partition without a range where there are none."""
     wanted = partition.value
