@@ -1,4 +1,4 @@
-"""Apache Kafka with `transaction.version` 1: the client takes the first flow there, and is as exact as in the second."""
+"""Apache Kafka with `transaction.version` 1: the client takes the first flow there, as exact as the second one."""
 
 from collections.abc import Iterator
 
