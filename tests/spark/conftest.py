@@ -33,8 +33,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from pyspark.sql import SparkSession
 
+    from fencepost.pipelines.session import prepare_environment
     from fencepost.spark import register
 
+    # Spark gives a Python process ten seconds to call back: little on a busy machine, less from an archive.
+    prepare_environment("local[2]")
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = tmp_path_factory.mktemp("spark")

@@ -8,6 +8,7 @@ COMMANDS = {
     "demo": ("fencepost.cli.demo", "See exactly-once survive kill -9, on this machine."),
     "serve": ("fencepost.cli.serve", "Run the broker."),
     "run": ("fencepost.cli.run", "Run pipelines on Spark, exactly once."),
+    "audit": ("fencepost.cli.audit", "Prove exactly-once between topics, or name the offending offsets."),
     "topics": ("fencepost.cli.topics", "Create, list, describe, alter and delete topics."),
     "produce": ("fencepost.cli.produce", "Write records, in a transaction if asked."),
     "consume": ("fencepost.cli.consume", "Read records; markers and aborted ones if asked."),

@@ -12,8 +12,9 @@ made of it.
 
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import FencepostError
@@ -75,6 +76,17 @@ class Pipeline:
             f"pipeline '{self.name}' writes {listed(self.writes)} and returned one DataFrame without a 'topic' column: "
             "return a dict of topic -> DataFrame, or add the column"
         )
+
+    def without(self, topics: Collection[str]) -> "Pipeline":
+        """The same pipeline with fewer outputs."""
+        rest = tuple(topic for topic in self.writes if topic not in topics)
+        return replace(self, writes=rest, function=partial(self._rest, rest)) if topics else self
+
+    def _rest(self, topics: tuple[str, ...], *inputs: "DataFrame") -> "Outputs | DataFrame":
+        outputs = self.outputs(inputs)
+        if isinstance(outputs, dict):
+            return {topic: outputs[topic] for topic in topics}
+        return outputs.where(outputs["topic"].isin(list(topics)))
 
     def _checked(self, result: Mapping[str, "DataFrame"]) -> dict[str, "DataFrame"]:
         missing = [topic for topic in self.writes if topic not in result]
@@ -159,5 +171,5 @@ def check_function(given: Pipeline) -> None:
     except TypeError:
         raise InvalidPipeline(
             f"pipeline '{given.name}' reads {listed(given.reads)}, so its function must take {len(given.reads)} "
-            f"DataFrame(s); it is {given.function.__name__}{inspect.signature(given.function)}"
+            f"DataFrame(s); it is {getattr(given.function, '__name__', '')}{inspect.signature(given.function)}"
         ) from None

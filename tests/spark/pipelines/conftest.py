@@ -1,0 +1,26 @@
+from collections.abc import Iterator
+
+import pytest
+
+from fencepost.lab.apache_kafka import ApacheKafka
+from fencepost.server.embedded import EmbeddedBroker
+from tests.peers import require_jars
+
+
+@pytest.fixture
+def servers() -> Iterator[str]:
+    with EmbeddedBroker() as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_servers() -> Iterator[str]:
+    require_jars()
+    with ApacheKafka(heap="512m") as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
+def cluster(request: pytest.FixtureRequest) -> str:
+    """Our broker and, where its jars are, Apache Kafka."""
+    return str(request.getfixturevalue("servers" if request.param == "fencepost" else "kafka_servers"))
