@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 
 from fencepost.spark.sink_errors import RefusedSetup
@@ -26,48 +27,87 @@ class MicroBatch:
     batch_id: int
     start: Offsets | None
     end: Offsets
+    source_servers: frozenset[str] = frozenset()
+    """Where Kafka sources of the query read, as they were told; Spark's own writes no cluster id into its offsets."""
 
 
-def locate(batch_df: DataFrame, batch_id: int, *, checkpoint: str | None = None) -> MicroBatch:
-    context = batch_df.sparkSession.sparkContext
-    query_id = context.getLocalProperty("sql.streaming.queryId")
-    run_id = context.getLocalProperty("spark.jobGroup.id") or ""
-    if checkpoint is not None:
-        return _from_folder(_local_path(checkpoint), batch_id, run_id)
-    if query_id is None:
-        raise RefusedSetup(
-            "the sink was not called by a streaming query: give it to writeStream.foreachBatch, or use write(df, "
-            "token=...)"
+class QueryLog:
+    """Remembers the log of the query that runs and where its last micro-batch ended: the JVM is asked for the rest."""
+
+    def __init__(self, checkpoint: str | None = None) -> None:
+        self._folder = None if checkpoint is None else _local_path(checkpoint)
+        self._run_id: str | None = None
+        self._log: Any = None
+        self._servers: frozenset[str] = frozenset()
+        self._ends: dict[int, Offsets] = {}
+
+    def locate(self, batch_df: DataFrame, batch_id: int) -> MicroBatch:
+        context = batch_df.sparkSession.sparkContext
+        query_id = context.getLocalProperty("sql.streaming.queryId")
+        run_id = context.getLocalProperty("spark.jobGroup.id") or ""
+        if self._folder is not None:
+            return _from_folder(self._folder, batch_id, run_id)
+        if query_id is None:
+            raise RefusedSetup(
+                "the sink was not called by a streaming query: give it to writeStream.foreachBatch, "
+                "or use write(df, token=...)"
+            )
+        if run_id != self._run_id:
+            query = _active_query(batch_df, query_id)
+            self._log = query.offsetLog()
+            self._servers = _source_servers(query)
+            self._run_id = run_id
+            self._ends = {}
+        start = None if batch_id == 0 else self._end(batch_id - 1)
+        end = self._end(batch_id)
+        self._ends = {batch_id: end}
+        return MicroBatch(
+            query_id=query_id,
+            run_id=run_id,
+            batch_id=batch_id,
+            start=start,
+            end=end,
+            source_servers=self._servers,
         )
-    query = _active_query(batch_df, query_id)
-    if query is None:
-        raise RefusedSetup(
-            f"query {query_id} is not known to this driver, so its offset log cannot be read: name its folder with "
-            "checkpoint=..."
-        )
-    log = query.offsetLog()
-    end = _logged(log, batch_id)
-    if end is None:
-        raise RefusedSetup(f"the offset log of query {query_id} has no entry for micro-batch {batch_id}")
-    start = None if batch_id == 0 else _logged(log, batch_id - 1)
-    return MicroBatch(query_id=query_id, run_id=run_id, batch_id=batch_id, start=start, end=end)
+
+    def _end(self, batch_id: int) -> Offsets:
+        known = self._ends.get(batch_id)
+        if known is not None:
+            return known
+        entry = self._log.get(batch_id)
+        if not entry.isDefined():
+            raise RefusedSetup(f"the query's offset log has no entry for micro-batch {batch_id}")
+        offsets = entry.get().offsets()
+        found = (offsets.apply(index) for index in range(offsets.size()))
+        return tuple(json.loads(offset.get().json()) if offset.isDefined() else None for offset in found)
 
 
 def _active_query(batch_df: DataFrame, query_id: str) -> Any:
     session = batch_df.sparkSession
     jvm = session._jvm
     assert jvm is not None
-    uuid = jvm.java.util.UUID.fromString(query_id)
-    return session._jsparkSession.sharedState().activeStreamingQueries().get(uuid)
+    queries = session._jsparkSession.sharedState().activeStreamingQueries()
+    query = queries.get(jvm.java.util.UUID.fromString(query_id))
+    if query is None:
+        raise RefusedSetup(
+            f"query {query_id} is not known to this driver, so its offset log cannot be read: "
+            "name its folder with checkpoint=..."
+        )
+    return query
 
 
-def _logged(log: Any, batch_id: int) -> Offsets | None:
-    entry = log.get(batch_id)
-    if not entry.isDefined():
-        return None
-    offsets = entry.get().offsets()
-    found = (offsets.apply(index) for index in range(offsets.size()))
-    return tuple(json.loads(offset.get().json()) if offset.isDefined() else None for offset in found)
+def _source_servers(query: Any) -> frozenset[str]:
+    leaves = query.logicalPlan().collectLeaves()
+    found = set()
+    for index in range(leaves.size()):
+        try:
+            servers = leaves.apply(index).relation().options().get("kafka.bootstrap.servers")
+        except Py4JError:
+            # A leaf of another kind: files, memory, a table.
+            continue
+        if servers is not None:
+            found.add(str(servers))
+    return frozenset(found)
 
 
 def _from_folder(folder: Path, batch_id: int, run_id: str) -> MicroBatch:

@@ -17,19 +17,19 @@ from pyspark.sql import DataFrame
 
 from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
-from fencepost.client.settings import ProducerSettings, client_settings
+from fencepost.client.settings import ProducerSettings, client_settings, parse_bootstrap_servers
 from fencepost.settings import InvalidSetting
 from fencepost.spark.frames import Frames, count_frames, given_topics, record_frame
 from fencepost.spark.ledger import Ledger
-from fencepost.spark.offsets import from_json
+from fencepost.spark.offsets import SourceOffsets, from_json
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.output_layout import OutputLayout
 from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
 from fencepost.spark.publish import Publisher
-from fencepost.spark.query_log import locate
+from fencepost.spark.query_log import MicroBatch, QueryLog
 from fencepost.spark.sink_errors import QueryStopped, RefusedSetup
 from fencepost.spark.sink_event import SinkEvent
-from fencepost.spark.token import BatchToken, Offsets
+from fencepost.spark.token import BatchToken
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import BatchWork, MicroBatchWork, Work
 from fencepost.spark.writer import CANCELLED, SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
@@ -84,7 +84,7 @@ class TransactionalSink(Closing):
         self._topic = topic
         self._mode = mode
         self._may_adopt = ledger == "adopt"
-        self._checkpoint = checkpoint
+        self._query_log = QueryLog(checkpoint)
         self._is_stateful = is_stateful
         self._on_event = on_event
         self._writer_id = uuid.uuid4().hex
@@ -104,7 +104,7 @@ class TransactionalSink(Closing):
     def __call__(self, batch_df: DataFrame, batch_id: int) -> None:
         """Write one micro-batch, exactly once."""
         _check_session(batch_df.sparkSession.sparkContext)
-        found = locate(batch_df, batch_id, checkpoint=self._checkpoint)
+        found = self._query_log.locate(batch_df, batch_id)
         planned = BatchToken(
             sink=self.name,
             query_id=found.query_id,
@@ -114,7 +114,7 @@ class TransactionalSink(Closing):
             start=found.start,
             end=found.end,
         )
-        work = MicroBatchWork(planned=planned, may_adopt=self._may_adopt, offsets=self._own_offsets(found.end))
+        work = MicroBatchWork(planned=planned, may_adopt=self._may_adopt, offsets=self._own_offsets(found))
         frames = batch_df if self._transform is None else self._transform(batch_df)
         # A union of two branches reads the source twice: keep what was read, if there are branches.
         is_kept = count_frames(frames) > 1
@@ -185,14 +185,21 @@ class TransactionalSink(Closing):
                 logger.info("'%s' goes on in executors mode: too much for the driver", self.name)
         return pin_in_executors(rows, self._layout.encoder(topics))
 
-    def _own_offsets(self, ends: Offsets) -> dict[TopicPartition, int]:
+    def _own_offsets(self, found: MicroBatch) -> dict[TopicPartition, int]:
         """The source offsets that belong to the cluster that is written to; those of another stay in the ledger."""
         positions: dict[TopicPartition, int] = {}
-        for end in ends:
-            found = from_json(end) if isinstance(end, dict) else None
-            if found is not None and found.cluster_id is not None and found.cluster_id == self._cluster_id():
-                positions.update(found.positions)
+        for end in found.end:
+            offsets = from_json(end) if isinstance(end, dict) else None
+            if offsets is not None and self._is_own(offsets, found.source_servers):
+                positions.update(offsets.positions)
         return positions
+
+    def _is_own(self, offsets: SourceOffsets, source_servers: frozenset[str]) -> bool:
+        if offsets.cluster_id is not None:
+            return offsets.cluster_id == self._cluster_id()
+        # Spark's own source says no more than where it was told to look: the same address is the same cluster.
+        own = set(parse_bootstrap_servers(self._options.bootstrap_servers))
+        return bool(source_servers) and all(own & set(parse_bootstrap_servers(told)) for told in source_servers)
 
     def _cluster_id(self) -> str | None:
         if self._cluster.metadata.cluster_id is None:
