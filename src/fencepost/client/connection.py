@@ -177,14 +177,19 @@ class Connection:
 
     def _feed(self) -> None:
         self._check_open()
+        room = self._frames.room()
         try:
-            data = self._transport.receive()
+            received = self._transport.receive() if room is None else self._transport.receive_into(room)
         except ClientError as problem:
             raise self._broken(problem) from None
-        if data == b"":
+        if received is None:
+            return
+        if not received:
             raise self._broken(Disconnected(f"{self.address}: the broker closed the connection"))
-        if data is not None:
-            self._frames.feed(data)
+        if isinstance(received, bytes):
+            self._frames.feed(received)
+        else:
+            self._frames.took(received)
 
     def _pull(self) -> tuple[InFlight, Message] | None:
         try:

@@ -9,15 +9,20 @@ import select
 import socket
 import ssl
 import threading
+from collections.abc import Callable
+from typing import TypeVar
 
 from fencepost.client.exceptions import AuthenticationFailed, Disconnected, Timeout
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.types import Buffer
 
-RECEIVE_BYTES = 256 * 1024
+RECEIVE_BYTES = 64 * 1024
+"""Where nothing larger is known to come."""
 PIECES_MAX = 512
 """Buffers in one `sendmsg`; systems take 1024."""
+
+ReceivedT = TypeVar("ReceivedT", bytes, int)
 
 
 class Transport:
@@ -48,15 +53,22 @@ class Transport:
 
     def receive(self) -> bytes | None:
         """What has arrived, b"" at the end of the connection, None if nothing is there yet."""
+        return self._receive(lambda: self._socket.recv(RECEIVE_BYTES), b"")
+
+    def receive_into(self, room: memoryview) -> int | None:
+        """The same into memory that is there: how many bytes, 0 at the end of the connection."""
+        return self._receive(lambda: self._socket.recv_into(room), 0)
+
+    def _receive(self, call: Callable[[], ReceivedT], at_end: ReceivedT) -> ReceivedT | None:
         try:
             if self._tls_lock is None:
-                return self._socket.recv(RECEIVE_BYTES)
+                return call()
             with self._tls_lock:
-                return self._socket.recv(RECEIVE_BYTES)
+                return call()
         except (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError):
             return None
         except ssl.SSLEOFError:
-            return b""
+            return at_end
         except OSError as problem:
             raise Disconnected(f"{self.address}: the connection was lost: {problem}") from problem
 

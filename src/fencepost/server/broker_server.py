@@ -21,7 +21,7 @@ from fencepost.journal.journal import CommitGroup
 from fencepost.server.cleaning_thread import CleaningThread
 from fencepost.server.clocks import read_clocks
 from fencepost.server.commit_thread import CommitThread
-from fencepost.server.connection import Connection
+from fencepost.server.connection import RECEIVED_BYTES, Connection
 from fencepost.server.counts import Counts
 from fencepost.server.logs import logger
 from fencepost.types import Buffer
@@ -41,6 +41,7 @@ class BrokerServer:
         self.failure: BaseException | None = None
         self.counts = Counts()
         self.connections: dict[int, Connection] = {}
+        self.received = memoryview(bytearray(RECEIVED_BYTES))
         self._next_connection_id = 0
         self._committer = CommitThread()
         self._cleaning = CleaningThread(core.housekeeping.cleaner, run=self._run, fail=self._fail)

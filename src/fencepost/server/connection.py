@@ -16,10 +16,14 @@ from fencepost.types import Buffer
 from fencepost.wire.framing import FrameReader
 
 WRITE_BUFFER_HIGH_BYTES = 4 << 20
+RECEIVED_BYTES = 64 << 10
 
 
 class Host(Protocol):
     """What a connection needs from the server it belongs to."""
+
+    received: memoryview
+    """For whichever connection the event loop receives at the moment: what arrives is taken out at once."""
 
     def connection_opened(self, connection: "Connection") -> None: ...
 
@@ -38,7 +42,7 @@ class Host(Protocol):
     def takes_requests(self) -> bool: ...
 
 
-class Connection(asyncio.Protocol):
+class Connection(asyncio.BufferedProtocol):
     def __init__(self, host: Host, *, connection_id: int, frame_bytes_max: int, queued_calls_max: int) -> None:
         self.host = host
         self.connection_id = connection_id
@@ -48,6 +52,7 @@ class Connection(asyncio.Protocol):
         self.frame_started_ms: int | None = None
         self.close_reason = ""
         self._frames = FrameReader(frame_bytes_max)
+        self._room: memoryview | None = None
         self._queued_calls_max = queued_calls_max
         self._transport: asyncio.Transport | None = None
         self._closing: asyncio.Transport | None = None
@@ -68,9 +73,18 @@ class Connection(asyncio.Protocol):
         self.waiting.clear()
         self.host.connection_closed(self)
 
-    def data_received(self, data: bytes) -> None:
+    def get_buffer(self, sizehint: int) -> memoryview:
+        """Where the event loop receives what comes next: in its place, if that is known."""
+        self._room = self._frames.room()
+        return self.host.received if self._room is None else self._room
+
+    def buffer_updated(self, nbytes: int) -> None:
         self.last_activity_ms = self.host.monotonic_ms()
-        self._frames.feed(data)
+        if self._room is None:
+            self._frames.feed(bytes(self.host.received[:nbytes]))
+        else:
+            self._frames.took(nbytes)
+            self._room = None
         self._take_frames()
 
     def _take_frames(self) -> None:

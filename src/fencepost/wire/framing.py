@@ -2,7 +2,8 @@
 
 A frame is four bytes of length and that many bytes. The length is checked before memory is taken, and memory grows with
 what has arrived, not with what the length promises. A frame that lies whole inside one fed chunk is a view over it; one
-that spans chunks is gathered once, in a buffer of its own.
+that spans chunks is gathered once, in a buffer of its own. Who can receive into memory that is given to it asks for the
+`room` of such a frame, and saves the copy.
 """
 
 from collections import deque
@@ -12,12 +13,16 @@ from fencepost.errors import WireError
 from fencepost.types import Buffer
 
 LENGTH = Struct(">i")
+GROWTH = 32
+"""A frame gets at most this many times the memory that its bytes have filled so far."""
+ROOM_BYTES_MIN = 16 * 1024
+"""For less than that a copy costs less than receiving it apart from what follows."""
 
 
 class FrameReader:
     """After a `WireError` the connection has lost its place: close it."""
 
-    __slots__ = ("_at", "_chunks", "_gathered", "_max_frame_bytes", "_missing")
+    __slots__ = ("_at", "_chunks", "_filled", "_gathered", "_max_frame_bytes", "_wanted")
 
     def __init__(self, max_frame_bytes: int) -> None:
         self._max_frame_bytes = max_frame_bytes
@@ -25,19 +30,34 @@ class FrameReader:
         self._at = 0
         """Position in the first chunk."""
         self._gathered = bytearray()
-        """The start of a frame, prefix included, that did not lie whole inside one chunk."""
-        self._missing = 0
-        """How many bytes `_gathered` lacks, as far as is known: to its prefix first, then to the whole frame."""
+        """Memory for a frame, prefix included, that did not lie whole inside one chunk."""
+        self._filled = 0
+        """How much of it has arrived."""
+        self._wanted = LENGTH.size
+        """How much of it there is, as far as is known: its prefix first, then the whole frame."""
 
     def feed(self, data: Buffer) -> None:
         """Take what arrived. Anything but `bytes` is copied, so that the caller may use its buffer again."""
         if len(data):
             self._chunks.append(memoryview(data if isinstance(data, bytes) else bytes(data)))
 
+    def room(self) -> memoryview | None:
+        """Where to receive what comes next of a large frame; None if it is to be fed. Ask when `pull` gave None."""
+        if self._wanted - self._filled < ROOM_BYTES_MIN or self._chunks:
+            return None
+        self._reserve(self._filled + 1)
+        return memoryview(self._gathered)[self._filled :]
+
+    def took(self, size_bytes: int) -> None:
+        """So many bytes were received into the room."""
+        self._filled += size_bytes
+
     def pull(self) -> memoryview | None:
         """The next complete frame without its prefix, or None until more is fed."""
+        if self._filled and (frame := self._finished()) is not None:
+            return frame
         while self._chunks:
-            frame = self._pull_gathered() if self._gathered else self._pull_whole()
+            frame = self._pull_gathered() if self._filled else self._pull_whole()
             if frame is not None:
                 return frame
         return None
@@ -45,7 +65,7 @@ class FrameReader:
     @property
     def has_partial_frame(self) -> bool:
         """Whether some, not all, of a frame has arrived. Ask when `pull` gave None."""
-        return bool(self._gathered or self._chunks)
+        return bool(self._filled or self._chunks)
 
     def _pull_whole(self) -> memoryview | None:
         chunk, at = self._chunks[0], self._at
@@ -55,27 +75,32 @@ class FrameReader:
             if end <= len(chunk):
                 self._advance(chunk, end)
                 return chunk[start:end]
-            self._missing = end - len(chunk)
-        else:
-            self._missing = start - len(chunk)
-        self._gathered += chunk[at:]
-        self._advance(chunk, len(chunk))
-        return None
+            self._wanted = end - at
+        return self._pull_gathered()
 
     def _pull_gathered(self) -> memoryview | None:
-        chunk = self._chunks[0]
-        end = min(self._at + self._missing, len(chunk))
-        self._gathered += chunk[self._at : end]
-        self._missing -= end - self._at
-        self._advance(chunk, end)
-        if self._missing:
+        chunk, at, filled = self._chunks[0], self._at, self._filled
+        size_bytes = min(self._wanted - filled, len(chunk) - at)
+        self._reserve(filled + size_bytes)
+        memoryview(self._gathered)[filled : filled + size_bytes] = chunk[at : at + size_bytes]
+        self._filled += size_bytes
+        self._advance(chunk, at + size_bytes)
+        return self._finished()
+
+    def _reserve(self, size_bytes: int) -> None:
+        if size_bytes > len(self._gathered):
+            grown = bytearray(max(size_bytes, min(self._wanted, GROWTH * size_bytes)))
+            memoryview(grown)[: self._filled] = memoryview(self._gathered)[: self._filled]
+            self._gathered = grown
+
+    def _finished(self) -> memoryview | None:
+        """The gathered frame if all of it is there."""
+        if self._filled == self._wanted == LENGTH.size:
+            self._wanted += self._checked_length(self._gathered, 0)
+        if self._filled < self._wanted:
             return None
-        if len(self._gathered) == LENGTH.size:
-            self._missing = self._checked_length(self._gathered, 0)
-            if self._missing:
-                return None
-        frame = memoryview(self._gathered)[LENGTH.size :].toreadonly()
-        self._gathered = bytearray()
+        frame = memoryview(self._gathered)[LENGTH.size : self._wanted].toreadonly()
+        self._gathered, self._filled, self._wanted = bytearray(), 0, LENGTH.size
         return frame
 
     def _advance(self, chunk: memoryview, at: int) -> None:

@@ -1,14 +1,14 @@
 import struct
 import time
 import tracemalloc
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import WireError
-from fencepost.wire.framing import FrameReader
+from fencepost.wire.framing import GROWTH, FrameReader
 
 
 def framed(*frames: bytes) -> bytes:
@@ -33,6 +33,59 @@ def test_frames_come_out_whole_however_the_bytes_are_cut(frames: list[bytes], cu
         if is_eager:
             pulled += pull_all(reader)
     assert pulled + pull_all(reader) == frames
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.lists(st.sampled_from([0, 1, 100, 16_380, 20_000, 300_000]), max_size=5),
+    steps=st.lists(st.integers(1, 200_000), max_size=20),
+)
+def test_frames_come_out_whole_whether_fed_or_received_into_their_room(sizes: list[int], steps: list[int]) -> None:
+    frames = [bytes([number]) * size for number, size in enumerate(sizes)]
+    stream, reader, pulled, at = framed(*frames), FrameReader(2**30), [], 0
+    for step in chain(steps, repeat(65_536)):
+        if at == len(stream):
+            break
+        room = reader.room()
+        if room is None:
+            received = min(step, len(stream) - at)
+            reader.feed(stream[at : at + received])
+        else:
+            received = min(step, len(room), len(stream) - at)
+            room[:received] = stream[at : at + received]
+            reader.took(received)
+        at += received
+        pulled += pull_all(reader)
+    assert pulled == frames
+    assert not reader.has_partial_frame
+
+
+def test_the_room_of_a_large_frame_is_what_is_missing_of_it_and_becomes_the_frame() -> None:
+    reader = FrameReader(2**30)
+    reader.feed(framed(bytes(1_000_000))[:50_004])
+    assert reader.pull() is None
+    room = reader.room()
+    assert room is not None
+    assert len(room) == 950_000
+    reader.took(len(room))
+    frame = reader.pull()
+    assert frame is not None
+    assert frame.obj is room.obj
+    assert reader.room() is None
+
+
+def test_room_grows_with_what_has_arrived_not_with_what_was_promised() -> None:
+    reader = FrameReader(2**30)
+    reader.feed(struct.pack(">i", 2**30) + bytes(996))
+    assert reader.pull() is None
+    taken = 1000
+    for _ in range(3):
+        room = reader.room()
+        assert room is not None
+        assert len(room) <= GROWTH * (taken + 1)
+        reader.took(len(room))
+        taken += len(room)
+        assert reader.pull() is None
 
 
 def test_a_byte_at_a_time_gives_the_same_frames() -> None:
