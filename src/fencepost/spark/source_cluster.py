@@ -89,13 +89,13 @@ class SourceCluster:
             problem: ClientError | None = None
             try:
                 metadata = self._cluster.refresh(names)
-                if self._is_settled(metadata, names or metadata.topics):
+                if self._is_settled(metadata):
                     return metadata
             except RetriableError as trouble:
                 problem = trouble
             pause_or_give_up(backoff, deadline, problem, "metadata of the topics to read")
 
-    def _is_settled(self, metadata: ClusterMetadata, names: Iterable[str]) -> bool:
-        """Whether each topic is there or certainly is not; while a leader is elected it is neither."""
-        topics = [metadata.topics[name] for name in names if name in metadata.topics]
-        return all(not topic.error_code or topic.error_code in MISSING for topic in topics)
+    def _is_settled(self, metadata: ClusterMetadata) -> bool:
+        """Whether each chosen topic is there or certainly is not; while a leader is elected it is neither."""
+        chosen = [topic for name, topic in metadata.topics.items() if self._choice.has_topic(name)]
+        return all(not topic.error_code or topic.error_code in MISSING for topic in chosen)
