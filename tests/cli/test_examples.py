@@ -22,7 +22,10 @@ SHELL_SIGNS = ("|", ">", "<(")
 OPEN = ["-p", "0", "--transactional-id", "shop-0", "--leave-open", "-X", "transaction.timeout.ms=600000"]
 
 
-def leaves(*names: str) -> list[tuple[str, click.Command]]:
+Leaf = tuple[str, click.Command]
+
+
+def leaves(*names: str) -> list[Leaf]:
     return [
         (name, command)
         for name, command in walk_commands()
@@ -36,14 +39,8 @@ def run_example(line: str, *, servers: str) -> Printed:
         return run_command(*shlex.split(line)[1:], servers=servers)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "KAFKA_BOOTSTRAP_SERVERS": servers, "PATH": path}
-    done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", line],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=environment,
-        check=False,
-    )
+    shell = ["bash", "-o", "pipefail", "-c", line]
+    done = subprocess.run(shell, capture_output=True, text=True, timeout=120, env=environment, check=False)
     return Printed(done.returncode, done.stdout, done.stderr)
 
 
@@ -97,18 +94,16 @@ def fill(broker: EmbeddedBroker) -> None:
     cli("consume", "purchases", "--group", "billing")
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), leaves(*EVERYDAY), ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_help_teaches_with_examples_and_fits_80_columns(name: str, command: click.Command) -> None:
+@pytest.mark.parametrize("leaf", leaves(*EVERYDAY), ids=lambda leaf: leaf[0])
+def test_help_teaches_with_examples_and_fits_80_columns(leaf: Leaf) -> None:
+    name, command = leaf
     assert all("fencepost" in line for line in examples(command))
     assert len(examples(command)) >= 2
     assert max(map(len, help_text(name, command).splitlines())) <= WIDTH
 
 
-@pytest.mark.parametrize(
-    ("name", "command"), leaves(*EVERYDAY), ids=lambda value: value if isinstance(value, str) else ""
-)
-def test_every_command_prints_json_if_asked(name: str, command: click.Command) -> None:
+@pytest.mark.parametrize("leaf", leaves(*EVERYDAY), ids=lambda leaf: leaf[0])
+def test_every_command_prints_json_if_asked(leaf: Leaf) -> None:
+    name, command = leaf
     has_json = any("--json" in parameter.opts for parameter in command.params)
     assert has_json or name == "fencepost completion"

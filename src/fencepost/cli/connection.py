@@ -119,13 +119,20 @@ def make_connection(bootstrap_servers: str, command_config: Path | None, options
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """Java's properties, as far as client configurations use them: name=value, comments, lines that go on with \\."""
-    joined = re.sub(r"\\\r?\n[ \t]*", "", text)
+    """Java's properties, as far as client configurations use them: name=value, comments, escapes, lines that go on."""
+    joined = re.sub(r"(?<!\\)((?:\\\\)*)\\\r?\n[ \t]*", r"\1", text)
     given = {}
     for line in joined.splitlines():
         if match := re.match(r"\s*([^#!=:\s][^=:\s]*)\s*[=:]?\s*(.*?)\s*$", line):
-            given[match[1]] = match[2]
+            given[match[1]] = re.sub(r"\\(u[0-9a-fA-F]{4}|.)", _unescape, match[2])
     return given
+
+
+def _unescape(match: re.Match[str]) -> str:
+    escaped = match[1]
+    if len(escaped) > 1:
+        return chr(int(escaped[1:], 16))
+    return {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}.get(escaped, escaped)
 
 
 def read_jaas(text: str) -> dict[str, str]:

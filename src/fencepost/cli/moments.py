@@ -67,7 +67,7 @@ def parse_moment_ms(text: str) -> int | None:
     if text.startswith("@") and text[1:].isdigit():
         return int(text[1:])
     try:
-        return int(datetime.fromisoformat(text).timestamp() * 1000)
+        return round(datetime.fromisoformat(text).timestamp() * 1000)
     except ValueError:
         return None
 
