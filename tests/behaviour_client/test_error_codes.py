@@ -129,5 +129,22 @@ def test_a_code_that_answers_a_batch_outside_of_transactions_costs_at_most_that_
         assert values(servers, topic) == [b"before", b"after"]
 
 
+@pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
+@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+def test_without_a_producer_id_nothing_is_sent_and_records_hear_why(
+    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
+) -> None:
+    category, error = meaning_of(code, "InitProducerId")
+    with Producer(proxy.bootstrap_servers, **QUICK) as producer:
+        proxy.plan("InitProducerId", refuse(code))
+        found = producer.send(topic, b"first", partition=0).exception(30)
+    if category is Category.RETRIABLE:
+        assert found is None
+        assert values(servers, topic) == [b"first"]
+    else:
+        assert isinstance(found, error)
+        assert "Produce" not in proxy.seen
+
+
 def test_every_exception_by_request_is_about_a_request_that_is_tested() -> None:
     assert {api_name for api_name, _ in BY_REQUEST} <= WRITES

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import ClientError, FatalError, FencedError
+from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.producer_batch import ProducerBatch
 from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.types import TopicPartition
@@ -101,7 +101,7 @@ class IdempotentNumbering(PlainNumbering):
         response = self._cluster.call_any(request, InitProducerIdResponse)
         if response.error_code:
             error = error_of(response.error_code, "InitProducerId", what="an idempotent producer")
-            if isinstance(error, FatalError | FencedError):
+            if not isinstance(error, RetriableError):
                 self.problem = error
             raise error
         with self._lock:
