@@ -253,15 +253,18 @@ def write_tags(struct: Struct) -> list[str]:
     tagged = [field for field in struct.fields if field.tag is not None]
     if not tagged:
         return under(condition(struct.flexible, struct.versions), ["out.append(0)"])
-    body = ["tags: list[tuple[int, Output]] = []"]
+    body = ["tags: list[tuple[int, Buffer]] = []"]
     for field in sorted(tagged, key=lambda each: each.tag or 0):
         value = f"self.{field.name}"
         asked = condition(field.versions, struct.flexible)
         prefix = f"{asked} and " if asked else ""
         body.append(f"if {prefix}{is_not_default(field, value)}:")
-        body.extend(
-            indent(["value = Output()", write_statement(field, struct, "value"), f"tags.append(({field.tag}, value))"])
-        )
+        if field.is_fixed:
+            packed = f"_pack_{struct_name([field])}({value})"
+            body.append(f"{INDENT}tags.append(({field.tag}, {packed}))")
+        else:
+            body += indent(["value = Output()", write_statement(field, struct, "value")])
+            body.append(f"{INDENT}tags.append(({field.tag}, value))")
     body += ["if tags:", f"{INDENT}write_tags(out, tags)", "else:", f"{INDENT}out.append(0)"]
     return under(condition(struct.flexible, struct.versions), body)
 

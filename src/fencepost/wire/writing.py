@@ -142,7 +142,7 @@ def write_nullable_struct(out: Output, value: Writable | None, version: int) -> 
         value.write(out, version)
 
 
-def write_tags(out: Output, tags: Sequence[tuple[int, Output]]) -> None:
+def write_tags(out: Output, tags: Sequence[tuple[int, Buffer]]) -> None:
     """Tagged fields in ascending order of their tags, each as tag, size, value."""
     write_uvarint(out, len(tags))
     for tag, value in tags:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
+from fencepost.types import Buffer
 from fencepost.wire.message import Message
 from fencepost.wire.output import Output
 from fencepost.wire.reading import Data, check_tag_end, read_compact_string, read_tag, read_tag_count, skip_tags
@@ -181,23 +182,19 @@ class ApiVersionsResponse(Message):
         if version >= 1:
             out += _pack_i(self.throttle_time_ms)
         if version >= 3:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.supported_features:
                 value = Output()
                 write_compact_array(value, self.supported_features, version)
                 tags.append((0, value))
             if self.finalized_features_epoch != -1:
-                value = Output()
-                value += _pack_q(self.finalized_features_epoch)
-                tags.append((1, value))
+                tags.append((1, _pack_q(self.finalized_features_epoch)))
             if self.finalized_features:
                 value = Output()
                 write_compact_array(value, self.finalized_features, version)
                 tags.append((2, value))
             if self.zk_migration_ready:
-                value = Output()
-                value += _pack_o(self.zk_migration_ready)
-                tags.append((3, value))
+                tags.append((3, _pack_o(self.zk_migration_ready)))
             if tags:
                 write_tags(out, tags)
             else:

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
+from fencepost.types import Buffer
 from fencepost.wire.message import VersionedRecord
 from fencepost.wire.output import Output
 from fencepost.wire.reading import (
@@ -102,11 +103,9 @@ class ConsumerGroupMetadataValue(VersionedRecord):
 
     def write(self, out: Output, version: int) -> None:
         out += _pack_i(self.epoch)
-        tags: list[tuple[int, Output]] = []
+        tags: list[tuple[int, Buffer]] = []
         if self.metadata_hash:
-            value = Output()
-            value += _pack_q(self.metadata_hash)
-            tags.append((0, value))
+            tags.append((0, _pack_q(self.metadata_hash)))
         if tags:
             write_tags(out, tags)
         else:
@@ -306,7 +305,7 @@ class ConsumerGroupMemberMetadataValue(VersionedRecord):
         write_compact_nullable_string(out, self.subscribed_topic_regex)
         out += _pack_i(self.rebalance_timeout_ms)
         write_compact_nullable_string(out, self.server_assignor)
-        tags: list[tuple[int, Output]] = []
+        tags: list[tuple[int, Buffer]] = []
         if self.classic_member_metadata is not None:
             value = Output()
             write_nullable_struct(value, self.classic_member_metadata, version)
@@ -362,11 +361,9 @@ class ConsumerGroupTargetAssignmentMetadataValue(VersionedRecord):
 
     def write(self, out: Output, version: int) -> None:
         out += _pack_i(self.assignment_epoch)
-        tags: list[tuple[int, Output]] = []
+        tags: list[tuple[int, Buffer]] = []
         if self.assignment_timestamp:
-            value = Output()
-            value += _pack_q(self.assignment_timestamp)
-            tags.append((0, value))
+            tags.append((0, _pack_q(self.assignment_timestamp)))
         if tags:
             write_tags(out, tags)
         else:
@@ -474,7 +471,7 @@ class TopicPartitions:
     def write(self, out: Output, version: int) -> None:
         out += self.topic_id.bytes
         write_compact_integers(out, self.partitions, "i")
-        tags: list[tuple[int, Output]] = []
+        tags: list[tuple[int, Buffer]] = []
         if self.assignment_epochs is not None:
             value = Output()
             write_compact_nullable_integers(value, self.assignment_epochs, "i")

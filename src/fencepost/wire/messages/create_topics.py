@@ -10,6 +10,7 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
+from fencepost.types import Buffer
 from fencepost.wire.message import Message
 from fencepost.wire.output import Output
 from fencepost.wire.reading import (
@@ -245,11 +246,9 @@ class CreatableTopicResult:
         if version >= 5:
             write_compact_nullable_array(out, self.configs, version)
         if version >= 5:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.topic_config_error_code:
-                value = Output()
-                value += _pack_h(self.topic_config_error_code)
-                tags.append((0, value))
+                tags.append((0, _pack_h(self.topic_config_error_code)))
             if tags:
                 write_tags(out, tags)
             else:

@@ -177,15 +177,13 @@ class FetchPartition:
                 out += _pack_q(self.log_start_offset)
             out += _pack_i(self.partition_max_bytes)
         if version >= 12:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if version >= 17 and self.replica_directory_id != ZERO_UUID:
                 value = Output()
                 value += self.replica_directory_id.bytes
                 tags.append((0, value))
             if version >= 18 and self.high_watermark != 9223372036854775807:
-                value = Output()
-                value += _pack_q(self.high_watermark)
-                tags.append((1, value))
+                tags.append((1, _pack_q(self.high_watermark)))
             if tags:
                 write_tags(out, tags)
             else:
@@ -344,7 +342,7 @@ class FetchRequest(Message):
         if version >= 11:
             (write_compact_string if version >= 12 else write_string)(out, self.rack_id)
         if version >= 12:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.cluster_id is not None:
                 value = Output()
                 write_compact_nullable_string(value, self.cluster_id)
@@ -511,7 +509,7 @@ class PartitionData:
             out += _pack_i(self.preferred_read_replica)
         (write_compact_nullable_record_pieces if version >= 12 else write_nullable_record_pieces)(out, self.records)
         if version >= 12:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.diverging_epoch is not None and self.diverging_epoch != EpochEndOffset():
                 value = Output()
                 self.diverging_epoch.write(value, version)
@@ -633,7 +631,7 @@ class FetchResponse(Message):
             out += _pack_i(self.throttle_time_ms)
         (write_compact_array if version >= 12 else write_array)(out, self.responses, version)
         if version >= 12:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if version >= 16 and self.node_endpoints:
                 value = Output()
                 write_compact_array(value, self.node_endpoints, version)

@@ -10,6 +10,7 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
+from fencepost.types import Buffer
 from fencepost.wire.message import VersionedRecord
 from fencepost.wire.output import Output
 from fencepost.wire.reading import (
@@ -108,7 +109,7 @@ class OffsetCommitValue(VersionedRecord):
         if version == 1:
             out += _pack_q(self.expire_timestamp)
         if version >= 4:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.topic_id != ZERO_UUID:
                 value = Output()
                 value += self.topic_id.bytes

@@ -238,7 +238,7 @@ class PartitionProduceResponse:
         if version >= 8:
             (write_compact_nullable_string if version >= 9 else write_nullable_string)(out, self.error_message)
         if version >= 9:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if version >= 10 and self.current_leader is not None and self.current_leader != LeaderIdAndEpoch():
                 value = Output()
                 self.current_leader.write(value, version)
@@ -341,7 +341,7 @@ class ProduceResponse(Message):
         (write_compact_array if version >= 9 else write_array)(out, self.responses, version)
         out += _pack_i(self.throttle_time_ms)
         if version >= 9:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if version >= 10 and self.node_endpoints:
                 value = Output()
                 write_compact_array(value, self.node_endpoints, version)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
+from fencepost.types import Buffer
 from fencepost.wire.message import VersionedRecord
 from fencepost.wire.output import Output
 from fencepost.wire.reading import (
@@ -159,27 +160,17 @@ class TransactionLogValue(VersionedRecord):
         )
         out += _pack_qq(self.transaction_last_update_timestamp_ms, self.transaction_start_timestamp_ms)
         if version >= 1:
-            tags: list[tuple[int, Output]] = []
+            tags: list[tuple[int, Buffer]] = []
             if self.previous_producer_id != -1:
-                value = Output()
-                value += _pack_q(self.previous_producer_id)
-                tags.append((0, value))
+                tags.append((0, _pack_q(self.previous_producer_id)))
             if self.next_producer_id != -1:
-                value = Output()
-                value += _pack_q(self.next_producer_id)
-                tags.append((1, value))
+                tags.append((1, _pack_q(self.next_producer_id)))
             if self.client_transaction_version:
-                value = Output()
-                value += _pack_h(self.client_transaction_version)
-                tags.append((2, value))
+                tags.append((2, _pack_h(self.client_transaction_version)))
             if self.next_producer_epoch != -1:
-                value = Output()
-                value += _pack_h(self.next_producer_epoch)
-                tags.append((3, value))
+                tags.append((3, _pack_h(self.next_producer_epoch)))
             if self.last_producer_epoch != -1:
-                value = Output()
-                value += _pack_h(self.last_producer_epoch)
-                tags.append((10000, value))
+                tags.append((10000, _pack_h(self.last_producer_epoch)))
             if tags:
                 write_tags(out, tags)
             else:
