@@ -5,7 +5,7 @@ import random
 from fencepost.journal.config import JournalConfig
 from fencepost.journal.journal import Journal
 from fencepost.records.builder import build_batch
-from fencepost.records.header import HEADER_BYTES, BatchHeader, read_header, stamp
+from fencepost.records.header import STAMP_BYTES, BatchHeader, read_header, stamp
 from fencepost.records.record import Record
 from fencepost.server.file_disk import FileDisk
 from fencepost.types import Buffer
@@ -25,12 +25,11 @@ class BatchMaker:
                 break
             value_bytes -= len(self.batch) - size_bytes
         self.header = read_header(self.batch)
-        self._fields_after_offset = self.header[1:]
-        self._rest = memoryview(self.batch)[HEADER_BYTES:]
+        self._rest = memoryview(self.batch)[STAMP_BYTES:]
 
     def stamped(self, base_offset: int) -> tuple[list[Buffer], BatchHeader]:
-        first = stamp(self.batch, base_offset=base_offset, leader_epoch=self.header.leader_epoch)
-        return [first, self._rest], BatchHeader(base_offset, *self._fields_after_offset)
+        header = self.header.stamped(base_offset=base_offset, leader_epoch=0)
+        return [stamp(header), self._rest], header
 
 
 def open_journal(disk: FileDisk, *, syncs_commits: bool = True) -> Journal:

@@ -9,7 +9,7 @@ import pytest
 from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
-from fencepost.records.header import stamp
+from fencepost.records.header import stamp_in_place
 from fencepost.records.record import Record
 from fencepost.transactions.log_entries import ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.states import TransactionState
@@ -35,12 +35,18 @@ def data(where: TopicPartition, offset: int, sequence: int, *, epoch: int = 0, i
         base_sequence=sequence,
         is_transactional=is_transactional,
     )
-    return entry_of(where, stamp(batch, base_offset=offset, leader_epoch=0) + batch[61:])
+    return entry_of(where, stamped(batch, offset))
+
+
+def stamped(batch: bytes, offset: int) -> bytes:
+    copied = bytearray(batch)
+    stamp_in_place(copied, base_offset=offset, leader_epoch=0)
+    return bytes(copied)
 
 
 def marker(where: TopicPartition, offset: int, *, is_commit: bool = True, epoch: int = 1) -> Entry:
     batch = build_marker(producer_id=P, producer_epoch=epoch, is_commit=is_commit, coordinator_epoch=0, timestamp_ms=0)
-    return entry_of(where, stamp(batch, base_offset=offset, leader_epoch=0) + batch[61:])
+    return entry_of(where, stamped(batch, offset))
 
 
 def logged(

@@ -12,7 +12,7 @@ from fencepost.journal.journal import Journal
 from fencepost.partition.apply import apply_batch, apply_synced
 from fencepost.records.builder import build_batch
 from fencepost.records.control import ControlMarker
-from fencepost.records.header import HEADER_BYTES, BatchHeader, read_header, stamp
+from fencepost.records.header import STAMP_BYTES, BatchHeader, read_header, stamp
 from fencepost.records.record import Record
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, Buffer
 
@@ -71,9 +71,8 @@ class LogWriter:
     ) -> int:
         state = log.state
         base_offset, leader_epoch = state.end_offset, state.leader_epochs.latest
-        stamped_header = header._replace(base_offset=base_offset, leader_epoch=leader_epoch)
-        stamped = stamp(batch, base_offset=base_offset, leader_epoch=leader_epoch)
-        pieces: list[Buffer] = [stamped, memoryview(batch)[HEADER_BYTES:]]
+        stamped_header = header.stamped(base_offset=base_offset, leader_epoch=leader_epoch)
+        pieces: list[Buffer] = [stamp(stamped_header), memoryview(batch)[STAMP_BYTES:]]
         self.journal.append(log.partition_ref, pieces, stamped_header)
         self.appended_bytes += len(batch)
         apply_batch(state, stamped_header, marker)

@@ -14,7 +14,7 @@ from fencepost.broker.log_writer import PendingAppend
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
 from fencepost.partition.markers import decide_marker
-from fencepost.records.builder import build_batch
+from fencepost.records.builder import build_single
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
 from fencepost.transactions.decision import Decision
@@ -83,7 +83,7 @@ class TransactionCoordinator:
     def _record(self, record: LogRecord, now_ms: int) -> PendingAppend:
         count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
         log = self._core.state.logs[partition_of(record, count)]
-        return PendingAppend(log, build_batch([encode_log_record(record, timestamp_ms=now_ms)]))
+        return PendingAppend(log, build_single(encode_log_record(record, timestamp_ms=now_ms)))
 
     def _marker(self, marker: Marker, now_ms: int) -> PendingAppend | None:
         """None where there is nothing to decide about: the topic was deleted."""
@@ -104,6 +104,12 @@ class TransactionCoordinator:
         if isinstance(decision, Refusal):
             logger.error("%s refuses %s: %s", marker.topic_partition, marker, decision.message)
             return None
+        batch = build_marker(
+            producer_id=marker.producer_id,
+            producer_epoch=marker.producer_epoch,
+            is_commit=marker.is_commit,
+            coordinator_epoch=coordinator_epoch,
+            timestamp_ms=now_ms,
+        )
         identity = marker.producer_id, marker.producer_epoch
-        control = ControlMarker(*identity, marker.is_commit, coordinator_epoch, now_ms)
-        return PendingAppend(log, build_marker(**control._asdict()), control)
+        return PendingAppend(log, batch, ControlMarker(*identity, marker.is_commit, coordinator_epoch, now_ms))

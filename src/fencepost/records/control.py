@@ -8,9 +8,9 @@ import struct
 from typing import NamedTuple
 
 from fencepost.errors import invariant
-from fencepost.records.builder import build_batch
+from fencepost.records.builder import build_single
 from fencepost.records.errors import InvalidRecordBatch
-from fencepost.records.header import read_header
+from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, read_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.types import Buffer
@@ -40,9 +40,8 @@ def build_marker(
         key=_KEY.pack(_VERSION, _COMMIT if is_commit else _ABORT),
         value=_VALUE.pack(_VERSION, coordinator_epoch),
     )
-    return build_batch(
-        [record], producer_id=producer_id, producer_epoch=producer_epoch, is_transactional=True, is_control=True
-    )
+    attributes = TRANSACTIONAL_FLAG | CONTROL_FLAG
+    return build_single(record, producer_id=producer_id, producer_epoch=producer_epoch, attributes=attributes)
 
 
 def read_marker(batch: Buffer) -> ControlMarker | None:

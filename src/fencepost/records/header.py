@@ -1,7 +1,7 @@
 """The 61 bytes before the first record of a record batch (format 2), as a view.
 
-Base offset and leader epoch lie outside the checksum, so an append stamps both without touching the payload:
-`stamp` returns the patched 61 bytes and the caller writes them in front of a memoryview of the rest.
+Base offset and leader epoch lie outside the checksum, so an append stamps both without touching the rest:
+`stamp` returns the first 16 bytes anew and the caller writes them in front of a memoryview of what follows.
 Reading a header checks that 61 bytes are there, nothing else: what a batch must satisfy is `validation`.
 Offsets and timestamps of a batch with the delete-horizon flag are read the same way; its base timestamp is the horizon.
 """
@@ -21,6 +21,8 @@ HEADER_BYTES = 61
 MAGIC = 2
 LENGTH_END = 12
 """`batch_length` counts the bytes from here."""
+STAMP_BYTES = 16
+"""Base offset, length and leader epoch: what a broker writes anew when it appends."""
 CHECKSUM_START = 21
 """The checksum covers the batch from here, the attributes, to its end."""
 
@@ -31,9 +33,10 @@ CONTROL_FLAG = 0x20
 DELETE_HORIZON_FLAG = 0x40
 
 _HEADER = struct.Struct(">qiibIhiqqqhii")
-_BASE_OFFSET = struct.Struct(">q")
-_LEADER_EPOCH = struct.Struct(">i")
-_LEADER_EPOCH_START = 12
+_STAMP = struct.Struct(">qii")
+_UNCHECKED = struct.Struct(">qiibI")
+_CHECKED = struct.Struct(">hiqqqhii")
+_FIRST_CHECKED_FIELD = 5
 
 
 class TimestampType(IntEnum):
@@ -55,6 +58,10 @@ class BatchHeader(NamedTuple):
     producer_epoch: int
     base_sequence: int
     record_count: int
+
+    def stamped(self, *, base_offset: int, leader_epoch: int) -> "BatchHeader":
+        """With the two fields that a broker assigns. Half the price of `_replace`, on the path of every append."""
+        return BatchHeader(base_offset, self.batch_length, leader_epoch, *self[3:])
 
     @property
     def size_bytes(self) -> int:
@@ -106,23 +113,20 @@ def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
 
 def write_header(header: BatchHeader, payload: Buffer) -> bytes:
     """The 61 bytes that go before `payload`; length and checksum are computed, whatever `header` says about them."""
-    unsealed = _HEADER.pack(*header._replace(batch_length=HEADER_BYTES - LENGTH_END + len(payload), crc=0))
-    crc = crc32c(payload, crc32c(memoryview(unsealed)[CHECKSUM_START:]))
-    return unsealed[: CHECKSUM_START - 4] + crc.to_bytes(4, "big") + unsealed[CHECKSUM_START:]
+    checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
+    crc = crc32c(payload, crc32c(checked))
+    batch_length = HEADER_BYTES - LENGTH_END + len(payload)
+    return _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc) + checked
 
 
-def stamp(batch: Buffer, *, base_offset: int, leader_epoch: int) -> bytes:
-    """The header of `batch` with the two fields that a broker assigns; the rest of the batch follows it unchanged."""
-    header = bytearray(batch[:HEADER_BYTES])
-    stamp_in_place(header, base_offset=base_offset, leader_epoch=leader_epoch)
-    return bytes(header)
+def stamp(header: BatchHeader) -> bytes:
+    """The first 16 bytes of a batch as its header, with the two fields that a broker assigns, says."""
+    return _STAMP.pack(header.base_offset, header.batch_length, header.leader_epoch)
 
 
 def stamp_in_place(batch: bytearray | memoryview, *, base_offset: int, leader_epoch: int) -> None:
-    if len(batch) < HEADER_BYTES:
-        raise InvalidRecordBatch(f"{len(batch)} bytes: a batch header takes {HEADER_BYTES}")
-    _BASE_OFFSET.pack_into(batch, 0, base_offset)
-    _LEADER_EPOCH.pack_into(batch, _LEADER_EPOCH_START, leader_epoch)
+    """The same for a batch that lies in a buffer of one's own."""
+    batch[:STAMP_BYTES] = stamp(read_header(batch).stamped(base_offset=base_offset, leader_epoch=leader_epoch))
 
 
 def check_crc(batch: Buffer) -> bool:

@@ -10,7 +10,15 @@ undefined codec is UNSUPPORTED_COMPRESSION_TYPE (Kafka answers UNKNOWN_SERVER_ER
 
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.compression import Compression
-from fencepost.records.header import HEADER_BYTES, LENGTH_END, MAGIC, BatchHeader, check_crc, read_header
+from fencepost.records.header import (
+    COMPRESSION_MASK,
+    HEADER_BYTES,
+    LENGTH_END,
+    MAGIC,
+    BatchHeader,
+    check_crc,
+    read_header,
+)
 from fencepost.types import Buffer
 
 _ZSTD_PRODUCE_VERSION_MIN = 7
@@ -21,6 +29,19 @@ _BATCH_LENGTH_MIN = 14
 
 def validate_record_set(records: Buffer | None, *, produce_version: int) -> Refusal | None:
     """The rules of one partition's records in a Produce request, version 3 or higher."""
+    if records is not None and len(records) >= HEADER_BYTES and _is_one_batch(records):
+        return None
+    return _refuse_record_set(records, produce_version)
+
+
+def _is_one_batch(records: Buffer) -> bool:
+    """One look at what nearly every client sends: one batch of format 2, nothing else, in a codec for all versions."""
+    header = read_header(records)
+    is_whole = header.magic == MAGIC and header.batch_length + LENGTH_END == len(records)
+    return is_whole and header.attributes & COMPRESSION_MASK < Compression.ZSTD
+
+
+def _refuse_record_set(records: Buffer | None, produce_version: int) -> Refusal | None:
     if records is None or len(records) <= _MAGIC_POSITION:
         return _invalid("a Produce request carries one record batch for each partition and this partition has none")
     batch_length = int.from_bytes(records[8:LENGTH_END], "big", signed=True)

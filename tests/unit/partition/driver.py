@@ -13,7 +13,7 @@ from fencepost.partition.markers import decide_marker
 from fencepost.partition.partition import PartitionState
 from fencepost.partition.verification import AskCoordinator, NothingToAsk, apply_verification, decide_verification
 from fencepost.records.control import ControlMarker, build_marker, read_marker
-from fencepost.records.header import CONTROL_FLAG, MAGIC, TRANSACTIONAL_FLAG, BatchHeader, read_header, stamp
+from fencepost.records.header import CONTROL_FLAG, MAGIC, TRANSACTIONAL_FLAG, BatchHeader, read_header
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE
 
 NOW_MS = 1_700_000_000_000
@@ -159,7 +159,7 @@ class PartitionDriver:
                 coordinator_epoch=coordinator_epoch,
                 timestamp_ms=timestamp_ms,
             )
-            header = read_header(stamp(batch, base_offset=decision.base_offset, leader_epoch=decision.leader_epoch))
+            header = read_header(batch).stamped(base_offset=decision.base_offset, leader_epoch=decision.leader_epoch)
             marker = read_marker(batch)
             self.journal.append((header, marker))
             apply_batch(self.state, header, marker)
