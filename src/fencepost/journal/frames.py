@@ -59,7 +59,7 @@ def checksum_seed(salt: int) -> int:
 
 
 def frame_header(
-    kind: int, *, seed: int, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int
+    kind: int, partition_ref: int, position: int, pieces: Sequence[Buffer], size_bytes: int, seed: int
 ) -> bytes:
     fields = _FIELDS.pack(size_bytes, kind, partition_ref, position)
     header = _CHECKSUM.pack(crc32c(fields, seed)) + fields

@@ -29,10 +29,7 @@ FRONTIER_FRAME_BYTES = FRAME_HEADER_BYTES + _PAYLOAD.size
 def frontier_frame(kind: FrameKind, *, salt: int, seed: int, position: int, place: int) -> bytes:
     """`position` is that of the next entry, `place` the frame's own, which is the synced end of the segment."""
     payload = _PAYLOAD.pack(_MAGIC, salt, place)
-    header = frame_header(
-        kind, seed=seed, partition_ref=0, position=position, pieces=(payload,), size_bytes=len(payload)
-    )
-    return header + payload
+    return frame_header(kind, 0, position, (payload,), len(payload), seed) + payload
 
 
 def is_true_frontier(frame: Frame, *, salt: int) -> bool:

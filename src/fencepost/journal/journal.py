@@ -24,11 +24,11 @@ from fencepost.journal.recently_used import RecentlyUsed
 from fencepost.journal.recovery import recover
 from fencepost.journal.replay import Entry, ReplayStart, checkpoints, find_replay_start, replay_entries
 from fencepost.journal.retention import Retention
-from fencepost.journal.rows import Row, batch_row, checkpoint_row
+from fencepost.journal.rows import Row, checkpoint_row, pack_row
 from fencepost.journal.salvage import salvage_folder
 from fencepost.journal.sealed_segment import SealedSegment
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
-from fencepost.records.header import BatchHeader
+from fencepost.records.header import LENGTH_END, BatchHeader
 from fencepost.types import Buffer
 
 __all__ = ["CommitGroup", "Entry", "Journal"]
@@ -99,21 +99,13 @@ class Journal:
         """Take one batch, stamped, in pieces that together are its bytes; they must not change until the group is
         committed. Its position. Raises `DiskFull` before anything is taken."""
         size_bytes = sum(map(len, pieces))
-        if size_bytes != header.size_bytes or header.last_offset_delta < 0:
+        if size_bytes != header.batch_length + LENGTH_END or header.last_offset_delta < 0:
             raise InvariantBroken("the pieces together are the batch that the header describes")
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
-        place = segment.append(
-            _BATCH, partition_ref=partition_ref, position=position, pieces=pieces, size_bytes=size_bytes
-        )
+        place = segment.append(_BATCH, partition_ref, position, pieces, size_bytes)
         self._last_position = position
-        row = batch_row(
-            base_offset=header.base_offset,
-            last_offset=header.base_offset + header.last_offset_delta,
-            max_timestamp=header.max_timestamp,
-            place=place,
-            size_bytes=size_bytes,
-        )
+        row = pack_row(header.base_offset, header.max_timestamp, header.last_offset_delta, place, size_bytes)
         segment.rows.add(partition_ref, row)
         return position
 
@@ -127,13 +119,7 @@ class Journal:
         size_bytes = len(state)
         segment = self._segment_with_room(size_bytes)
         position = self._last_position + 1
-        place = segment.append(
-            _CHECKPOINT,
-            partition_ref=CHECKPOINT_REF,
-            position=position,
-            pieces=(state,),
-            size_bytes=size_bytes,
-        )
+        place = segment.append(_CHECKPOINT, CHECKPOINT_REF, position, (state,), size_bytes)
         self._last_position = position
         segment.rows.add(CHECKPOINT_REF, checkpoint_row(position=position, place=place, size_bytes=size_bytes))
         return position

@@ -17,6 +17,8 @@ else:
 
 ROW = struct.Struct("<qqIII")
 ROW_BYTES = ROW.size
+pack_row = ROW.pack
+"""A row from its five fields in the order of `Row`, for the path of every append."""
 _BASE_OFFSET = struct.Struct("<q")
 
 
