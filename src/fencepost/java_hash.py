@@ -5,11 +5,13 @@ The hash runs over UTF-16 code units, not over code points or UTF-8 bytes. Clien
 """
 
 import struct
+from functools import lru_cache
 
 HASH_MODULUS = 1 << 32
 HASH_MIN = -(1 << 31)
 
 
+@lru_cache(maxsize=4096)
 def java_string_hash(text: str) -> int:
     """h = 31 * h + unit over the UTF-16 units, wrapped to a signed 32-bit number."""
     encoded = text.encode("utf-16-be", "surrogatepass")

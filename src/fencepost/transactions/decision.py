@@ -6,7 +6,7 @@ either.
 """
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from fencepost.errors import Refusal
 from fencepost.transactions.log_entries import Entry, Marker, ProducerIdsRecord, TransactionLogRecord
@@ -15,8 +15,7 @@ from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 Reply = TypeVar("Reply", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Decision(Generic[Reply]):
+class Decision(NamedTuple, Generic[Reply]):
     entries: tuple[Entry, ...]
     reply: Reply | Refusal
 
@@ -44,8 +43,7 @@ class InitProducerIdReply:
     ongoing_txn_producer_epoch: int = NO_PRODUCER_EPOCH
 
 
-@dataclass(frozen=True, slots=True)
-class EndTxnReply:
+class EndTxnReply(NamedTuple):
     """The identity to go on with; -1 and -1 up to EndTxn v4, which keeps the one it has."""
 
     producer_id: int = NO_PRODUCER_ID

@@ -5,7 +5,6 @@
 * `ProducerIdsRecord` goes wherever the broker keeps its own facts.
 """
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.transactions.transaction import Transaction
@@ -39,8 +38,7 @@ def cause_of(request: str, caller: Caller) -> Cause:
     return Cause(request, caller.client_id[:CLIENT_ID_CHARACTERS_MAX], caller.address)
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionLogRecord:
+class TransactionLogRecord(NamedTuple):
     """The next value of a transactional id; None is the tombstone of an expired one."""
 
     transactional_id: str
@@ -67,8 +65,7 @@ class Marker(NamedTuple):
     transaction_version: int
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerIdsRecord:
+class ProducerIdsRecord(NamedTuple):
     """Every producer id below `next_producer_id` is taken."""
 
     next_producer_id: int

@@ -8,8 +8,7 @@ version that we do not know reads as None: it comes from a newer broker and is p
 import json
 import struct
 from collections.abc import Sequence
-from itertools import groupby
-from operator import attrgetter
+from functools import lru_cache
 
 from fencepost.errors import CorruptLog, WireError
 from fencepost.java_hash import partition_for
@@ -49,10 +48,16 @@ def encode_log_record(record: LogRecord, *, timestamp_ms: int) -> Record:
         return Record(timestamp_ms=timestamp_ms, key=_PRODUCER_IDS_KEY, value=value)
     return Record(
         timestamp_ms=timestamp_ms,
-        key=TransactionLogKey(record.transactional_id).to_bytes(KEY_VERSION),
+        key=_encode_key(record.transactional_id),
         value=None if record.transaction is None else encode_transaction(record.transaction),
         headers=() if record.cause is None else ((CAUSE_HEADER, _encode_cause(record.cause)),),
     )
+
+
+@lru_cache(maxsize=4096)
+def _encode_key(transactional_id: str) -> bytes:
+    """Three records of each transaction have it."""
+    return TransactionLogKey(transactional_id).to_bytes(KEY_VERSION)
 
 
 def decode_log_record(record: Record) -> LogRecord | None:
@@ -124,10 +129,10 @@ def decode_transaction(transactional_id: str, value: Buffer) -> Transaction:
 
 
 def _by_topic(ordered_partitions: Sequence[TopicPartition]) -> list[PartitionsSchema]:
-    return [
-        PartitionsSchema(topic, [topic_partition.partition for topic_partition in group])
-        for topic, group in groupby(ordered_partitions, key=attrgetter("topic"))
-    ]
+    by_topic: dict[str, list[int]] = {}
+    for topic, partition in ordered_partitions:
+        by_topic.setdefault(topic, []).append(partition)
+    return [PartitionsSchema(topic, partitions) for topic, partitions in by_topic.items()]
 
 
 def _encode_cause(cause: Cause) -> bytes:

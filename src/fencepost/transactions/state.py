@@ -45,11 +45,12 @@ class CoordinatorState:
         transaction = self.known(transactional_id)
         if isinstance(transaction, Refusal):
             return transaction
-        if transaction.client_identity.producer_id != presented.producer_id:
-            return self.refuse(ErrorCode.INVALID_PRODUCER_ID_MAPPING, transaction, presented)
-        if transaction.client_identity.producer_epoch != presented.producer_epoch:
-            return self.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
-        return transaction
+        owner = transaction.client_identity
+        if owner == presented:
+            return transaction
+        is_same_producer = owner.producer_id == presented.producer_id
+        error_code = ErrorCode.PRODUCER_FENCED if is_same_producer else ErrorCode.INVALID_PRODUCER_ID_MAPPING
+        return self.refuse(error_code, transaction, presented)
 
     def explain(self, transactional_id: str, presented: ProducerIdentity) -> str:
         """Who took `presented` away; nothing if it is the current identity, or the id is not known."""

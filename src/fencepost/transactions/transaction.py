@@ -76,9 +76,9 @@ class Transaction(NamedTuple):
     @property
     def client_identity(self) -> ProducerIdentity:
         """Whom requests must come from."""
-        if self.is_kept:
+        if self.next_producer_epoch != NO_PRODUCER_EPOCH and self.is_kept:
             return ProducerIdentity(self.next_producer_id, self.next_producer_epoch)
-        return self.identity
+        return ProducerIdentity(self.producer_id, self.producer_epoch)
 
     @property
     def ordered_partitions(self) -> list[TopicPartition]:
