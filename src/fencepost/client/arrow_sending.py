@@ -22,6 +22,8 @@ from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
 
 SLICE_BYTES = 8 * 1024 * 1024
+RECORD_OVERHEAD_BYTES = 8
+"""Lengths and deltas of a record, less the offsets that Arrow keeps for its key and value, nearly always."""
 RUN_ROWS = 8192
 """Rows without a key that stay together on one partition."""
 REQUEST_OVERHEAD_BYTES = 512
@@ -39,7 +41,10 @@ class ArrowSending:
     def batches(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[TopicPartition, bytearray]]:
         rows = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
         slice_bytes = min(SLICE_BYTES, max(1, self._settings.buffer_memory // 2))
-        slice_rows = max(1, int(len(rows) * slice_bytes / max(1, rows.nbytes)))
+        # A little less than whole batches, so that none of a few bytes is left over at the end of each slice.
+        slice_bytes = max(slice_bytes - slice_bytes % self._batch_bytes_max, self._batch_bytes_max)
+        size_bytes = rows.nbytes + RECORD_OVERHEAD_BYTES * len(rows)
+        slice_rows = max(1, int(len(rows) * slice_bytes / max(1, size_bytes)))
         for start in range(0, len(rows), slice_rows):
             yield from self._slice_batches(rows.slice(start, slice_rows), start)
 
@@ -63,7 +68,9 @@ class ArrowSending:
     def _partitions(self, rows: pa.Table, first_row: int) -> Any:
         count = self._topic.partition_count
         names = rows.schema.names
-        if "key" in names:
+        if count == 1:
+            partitions = np.zeros(len(rows), np.int32)
+        elif "key" in names:
             partitions = columnar.murmur2_partitions(rows.column("key"), count)
         else:
             partitions = np.full(len(rows), -1, np.int32)
