@@ -160,8 +160,9 @@ def _records(
     arrays = [
         binary_array(BytesColumn(data, fields[Field.KEY_START], fields[Field.KEY_LENGTH]), pa.binary(), kernels),
         binary_array(BytesColumn(data, fields[Field.VALUE_START], fields[Field.VALUE_LENGTH]), pa.binary(), kernels),
-        pa.array(fields[Field.OFFSET]),
-        pa.array(fields[Field.TIMESTAMP]).view(TIMESTAMP_TYPE),
+        # Copied, or the two columns would keep all lines of the table alive.
+        pa.array(fields[Field.OFFSET].copy()),
+        pa.array(fields[Field.TIMESTAMP].copy()).view(TIMESTAMP_TYPE),
         pa.array(fields[Field.TIMESTAMP_TYPE].astype(np.int32)),
     ]
     if with_headers:
