@@ -34,15 +34,16 @@ class TopicMetadata:
     partitions: Mapping[int, PartitionMetadata]
     error_code: int = ErrorCode.NONE
     is_internal: bool = False
+    available_partitions: list[int] = field(init=False, repr=False, compare=False)
+    """Those that have a leader, in order. Every record without a key asks for them."""
+
+    def __post_init__(self) -> None:
+        available = (index for index, partition in self.partitions.items() if partition.leader_id != NO_NODE)
+        object.__setattr__(self, "available_partitions", sorted(available))
 
     @property
     def partition_count(self) -> int:
         return len(self.partitions)
-
-    @property
-    def available_partitions(self) -> list[int]:
-        """Those that have a leader, in order."""
-        return sorted(index for index, partition in self.partitions.items() if partition.leader_id != NO_NODE)
 
 
 @dataclass(frozen=True, slots=True)
