@@ -36,6 +36,30 @@ same against Apache Kafka, and three instances of each stage under random kills 
 sets it. Headings and their numbers are the documents' own; the deep dive has two fours.
 """
 
+EXAMPLES = "../examples/documents"
+SHOP, TRANSACTIONAL = f"{EXAMPLES}/shop/service.py", f"{EXAMPLES}/shop/service_transactional.py"
+DATABASE = f"[database]({EXAMPLES}/database/README.md)"
+CONTENTS = {
+    "deep dive: the first shop loop; its idempotent producer": f"[service.py]({SHOP}), with `--idempotent`",
+    "deep dive: the transactional shop loop": f"[service_transactional.py]({TRANSACTIONAL})",
+    "deep dive: a hung producer and its successor, epochs 0 and 1": "squares, `pinned`: the zombie is fenced",
+    "deep dive: isolation levels": f"[billing.py]({EXAMPLES}/shop/billing.py)",
+    "deep dive: the last stable offset": "squares, `random`: readers are held back",
+    "deep dive: the flow in twelve steps; KIP-98 in thirteen": "[step by step](transaction-walkthrough.md)",
+    "notes on transactions: Alice gives $10 to Bob": f"[transfer]({EXAMPLES}/transfer/README.md)",
+    "notes on transactions: the acknowledgement that is lost": "`KafkaProducer.send()` failure, above",
+    "book: input, transform and output stage, pinned producers": f"[squares]({EXAMPLES}/squares/README.md)",
+    "book: a common id, a random id, an id of the input partition": "squares: `shared`, `random`, `pinned`",
+    "book: bound to Kafka resources; incomplete exactly-once semantics": DATABASE,
+    "MQ notes: what producers and consumers promise": f"[delivery]({EXAMPLES}/delivery/README.md)",
+    "MQ notes: two messages in one transaction; read-process-write": f"[basics]({EXAMPLES}/basics/README.md)",
+    "MQ notes: a database and a log are two transactions; RocketMQ": DATABASE,
+    "MQ notes: states and requests of a transaction": "[transactions](transactions.md), [APIs](apis.md)",
+}
+NOT_PLAYED = """
+Not played, because one broker has nothing to show of it: transactions that would span clusters or producers, and the
+replicas behind a coordinator's log. A broker here comes back to its own disk."""
+
 
 def harm_of(harm: Iterable[str]) -> str:
     return ", ".join(name for name in ANOMALIES if name in harm) or "one to one"
@@ -60,6 +84,11 @@ def programs_table() -> list[str]:
     return lines
 
 
+def contents_table() -> list[str]:
+    lines = ["", "## Where to find what the documents have", "", "| the documents | here |", "|---|---|"]
+    return [*lines, *(f"| {part} | {place} |" for part, place in CONTENTS.items()), NOT_PLAYED]
+
+
 def page() -> str:
     lines = [
         INTRODUCTION.rstrip("\n"),
@@ -71,6 +100,7 @@ def page() -> str:
         *failures_table("The deep dive: the idempotent producer", IDEMPOTENCE, "test_deep_dive_idempotent_producer.py"),
         *failures_table("The book: where a process can fail", BOOK, "test_book_cases_of_process_failure.py"),
         *programs_table(),
+        *contents_table(),
     ]
     return "\n".join(lines) + "\n"
 

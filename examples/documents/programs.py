@@ -17,6 +17,10 @@ class Version(NamedTuple):
 
 
 VERSIONS = (
+    Version("basics", "two messages, plain", REPEATED_AND_TORN),
+    Version("basics", "two messages", NO_HARM),
+    Version("basics", "read-process-write, plain", REPEATED),
+    Version("basics", "read-process-write", NO_HARM),
     Version("shop", "plain", REPEATED_AND_TORN, "a lost answer and each restart repeat"),
     Version("shop", "idempotent", REPEATED_AND_TORN, "the lost answer does no harm; each restart repeats"),
     Version("shop", "transactional", NO_HARM),

@@ -27,6 +27,14 @@ def test_every_test_that_the_page_names_exists() -> None:
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
 
 
+def test_every_file_that_the_page_and_the_readmes_link_to_exists() -> None:
+    pages = [PAGE, *(ROOT / "examples" / "documents").rglob("README.md")]
+    assert len(pages) > 5
+    for page in pages:
+        links = re.findall(r"\]\(([\w./-]+)\)", page.read_text(encoding="utf-8"))
+        assert [link for link in links if not (page.parent / link).exists()] == []
+
+
 def test_every_program_has_a_readme_that_gives_its_command() -> None:
     for program in {version.program for version in VERSIONS}:
         readme = ROOT / "examples" / "documents" / program / "README.md"
