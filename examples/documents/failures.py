@@ -1,24 +1,24 @@
-"""Every failure that the documents list, as a story that can be played without and with the feature against it.
+"""Every failure that the documents list: how it is played, and what it does without the feature against it.
 
-A story is given a stage and a version of its program, and returns the books. `harm` says what the version without the
-feature does to them; with it they must balance. `python -m examples.documents` plays them all.
+`harm` says what the version without the feature does to the books; with it they must balance. The tests are called
+after these names, and the page `docs/documents-running.md` is written from them. `python -m examples.documents` plays
+them all.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from examples.documents.accounts import Account, balance
-from examples.documents.shop.__main__ import Shop
-from examples.documents.shop.purchases import BILLING_GROUP_ID, INVOICES, PAYMENTS, Invoice
-from examples.documents.squares.__main__ import Squares
-from examples.documents.stage import Broker, Stage
-from examples.documents.waiting import wait_for
-
-Story = Callable[[Stage, str], Account]
-ABANDONED_TIMEOUT_MS = 5000
-GIVE_UP_AFTER_S = 12
-PATIENT_SESSION_MS = 60_000
-"""Longer than any broker takes to come back: a member that is not missed has only the failure itself to survive."""
+from examples.documents.failure_stories import (
+    Story,
+    broker_failure,
+    consumer_failure_in_the_loop,
+    downstream_consumer_failure,
+    group_coordinator_failure,
+    process_failure,
+    producer_failure,
+    producer_restart,
+    send_failure,
+    transaction_coordinator_failure,
+)
 
 
 class Failure(NamedTuple):
@@ -30,140 +30,6 @@ class Failure(NamedTuple):
     without: str
     feature: str
     harm: frozenset[str]
-
-
-def send_failure(stage: Stage, version: str) -> Account:
-    shop = Shop(stage, version)
-    with stage.lossy_network() as network:
-        network.lose_answer("Produce", 3)
-        shop.round(through=network)
-    return shop.account()
-
-
-def producer_failure(stage: Stage, version: str) -> Account:
-    shop = Shop(stage, version)
-    shop.round(kill_at="invoice sent:2")
-    return shop.account()
-
-
-def producer_restart(stage: Stage, version: str) -> Account:
-    shop = Shop(stage, version)
-    shop.round(kill_at="shipment sent:2")
-    return shop.account()
-
-
-def consumer_failure_in_the_loop(stage: Stage, version: str) -> Account:
-    shop = Shop(stage, version)
-    zombie, peer = shop.start(0, freeze_at="invoice sent:2"), shop.start(1)
-    stage.wait_until_shared_out([zombie, peer])
-    shop.buy()
-    zombie.wait_until_said("SIGSTOP")
-    shop.wait_until_done()
-    zombie.thaw()
-    wait_for("the zombie finds out", lambda: zombie.has_ended or "Revoked" in zombie.said, lambda: zombie.said)
-    shop.wait_until_done()
-    stage.stop_all()
-    return shop.account()
-
-
-def downstream_consumer_failure(stage: Stage, version: str) -> Account:
-    """Upstream leaves an aborted invoice behind; then whoever reads the invoices is killed."""
-    shop = Shop(stage, "transactional")
-    stage.open_topics({PAYMENTS: 1})
-    shop.round(kill_at="invoice sent:2")
-    stage.skip_backlog(BILLING_GROUP_ID, INVOICES)
-    billing = "examples.documents.shop.billing"
-    given: dict[str, Any] = {"exactly_once": True} if version == "transactional" else {}
-    stage.start(billing, **given, kill_at="payment sent:3").wait_until_killed()
-    stage.start(billing, **given)
-    stage.wait_until_consumed(BILLING_GROUP_ID, INVOICES)
-    stage.stop_all()
-    invoices = [Invoice.from_json(record.value).productId for record in stage.read(INVOICES)]
-    payments = [Invoice.from_json(record.value).productId for record in stage.read(PAYMENTS)]
-    return balance(invoices, {"payment": payments})
-
-
-def transaction_coordinator_failure(stage: Stage, version: str) -> Account:
-    """The coordinator dies before it answers a commit, and again while a transaction is open that nobody will end."""
-    broker = _broker(stage)
-    shop = Shop(stage, version)
-    commit_api = "EndTxn" if version == "transactional" else "OffsetCommit"
-    with stage.lossy_network() as network:
-        network.lose_answer(commit_api, 2, then=lambda: _restart(broker))
-        shop.start(0, through=network, session_timeout_ms=PATIENT_SESSION_MS)
-        shop.buy()
-        shop.wait_until_done()
-        stage.stop_all()
-    timeout: dict[str, Any] = {"transaction_timeout_ms": ABANDONED_TIMEOUT_MS} if version == "transactional" else {}
-    abandoned = shop.start(0, kill_at="invoice sent:1", **timeout)
-    shop.buy(1)
-    abandoned.wait_until_killed()
-    _restart(broker)
-    wait_for("nobody's transaction is ended", lambda: not stage.is_blocked(INVOICES))
-    shop.start(1)
-    shop.wait_until_done()
-    stage.stop_all()
-    return shop.account()
-
-
-def broker_failure(stage: Stage, version: str) -> Account:
-    broker = _broker(stage)
-    shop = Shop(stage, version)
-    with stage.lossy_network() as network:
-        network.lose_answer("Produce", 3, then=lambda: _restart(broker))
-        shop.start(0, through=network, session_timeout_ms=PATIENT_SESSION_MS)
-        shop.buy()
-        shop.wait_until_done()
-        stage.stop_all()
-    return shop.account()
-
-
-def group_coordinator_failure(stage: Stage, version: str) -> Account:
-    """It dies on the request that commits offsets, and stays away until the service has given up."""
-    broker = _broker(stage)
-    shop = Shop(stage, version)
-    with stage.lossy_network() as network:
-        commit_api = "TxnOffsetCommit" if version == "transactional" else "OffsetCommit"
-        network.lose_request(commit_api, 2, then=broker.kill)
-        given = {"give_up_after_s": GIVE_UP_AFTER_S, "session_timeout_ms": PATIENT_SESSION_MS}
-        service = shop.start(0, through=network, **given)
-        shop.buy()
-        wait_for("the coordinator is struck", lambda: network.is_done, lambda: service.said)
-        service.wait_until_said("Error while processing purchase")
-        broker.start()
-        shop.start(0)
-        shop.wait_until_done()
-        stage.stop_all()
-    return shop.account()
-
-
-def process_failure(step: str) -> Story:
-    """Two instances of the transform stage; one dies at this step, and the other takes over."""
-
-    def story(stage: Stage, version: str) -> Account:
-        squares = Squares(stage, version)
-        struck = squares.start(kill_at=step)
-        struck.wait_until_said("Assigned")
-        peer = squares.start()
-        peer.wait_until_said("Assigned")
-        squares.feed()
-        struck.wait_until_killed()
-        squares.wait_until_done()
-        stage.stop_all()
-        return squares.account()
-
-    return story
-
-
-def _broker(stage: Stage) -> Broker:
-    if stage.broker is None:
-        raise RuntimeError("this story kills its broker: it cannot be played on one that is somebody else's")
-    return stage.broker
-
-
-def _restart(broker: Broker) -> None:
-    broker.kill()
-    broker.start()
 
 
 REPEATED = frozenset({"repeated"})
