@@ -4,22 +4,23 @@ import signal
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
 from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.failures import Failure
 from fencepost.client.admin import Admin
 from fencepost.pipelines.graph import Graph, graph_of
 from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.loading import load_pipelines, split_target
 from fencepost.pipelines.report import JsonLines, PlainLines, Reporter
 from fencepost.pipelines.run_options import RunOptions, parse_assignments, sort_options
-from fencepost.pipelines.runner import RunFailed, Runner
 from fencepost.pipelines.session import DEFAULT_MASTER
-from fencepost.pipelines.stage import Target
 from fencepost.pipelines.starting import SessionStarter
 from fencepost.pipelines.topics import CHOICES, OUTPUTS, ensure_topics
+
+if TYPE_CHECKING:
+    from fencepost.pipelines.runner import Runner
 
 
 @click.command("run")
@@ -71,12 +72,16 @@ def command(
     if graph_only:
         click.echo("\n".join(graph.draw()))
         return
-    options = options_of(graph, connection, parse_assignments(assignments))
-    spark_settings = next(iter(options.values())).spark
-    starter = SessionStarter(
-        master=master, app_name=f"fencepost {path.stem}", settings=spark_settings, folder=path.parent
-    )
+    given = parse_assignments(assignments)
+    spark_settings = {name: value for name, value in given.items() if name.startswith("spark.")}
+    app_name = f"fencepost {path.stem}"
+    starter = SessionStarter(master=master, app_name=app_name, settings=spark_settings, folder=path.parent)
+    # What follows takes its time while the JVM takes its own.
     starter.begin()
+    from fencepost.pipelines.runner import Runner
+    from fencepost.pipelines.stage import Target
+
+    options = options_of(graph, connection, given)
     source_admin = admin_of_source(connection, options)
     with connection.admin() as admin, source_admin or connection.admin() as lag_admin:
         made = ensure_topics(admin, graph, create=create_topics, source_admin=source_admin)
@@ -123,7 +128,7 @@ def absolute(checkpoint: str) -> str:
     return checkpoint if "://" in checkpoint else str(Path(checkpoint).absolute())
 
 
-def run_until_signal(runner: Runner, reporter: Reporter, *, once: bool) -> None:
+def run_until_signal(runner: "Runner", reporter: Reporter, *, once: bool) -> None:
     def on_signal(number: int, _frame: FrameType | None) -> None:
         # A second signal does not wait for the micro-batch: that is safe too, only not as tidy.
         signal.signal(number, signal.SIG_DFL)
@@ -133,7 +138,5 @@ def run_until_signal(runner: Runner, reporter: Reporter, *, once: bool) -> None:
         signal.signal(number, on_signal)
     try:
         runner.run(once=once)
-    except RunFailed as problem:
-        raise Failure(str(problem)) from problem
     finally:
         reporter.close()

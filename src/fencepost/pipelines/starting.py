@@ -3,8 +3,9 @@
 It is never started on the main thread: pyspark would put its own handler for SIGINT in place of the run's.
 """
 
+import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,7 +47,14 @@ class SessionStarter:
 
 
 def on_own_thread(work: Callable[[], "SparkSession"]) -> "Future[SparkSession]":
-    executor = ThreadPoolExecutor(1, thread_name_prefix="spark-session")
-    future = executor.submit(work)
-    executor.shutdown(wait=False)
+    """A thread that nobody waits for at exit: a run that is refused ends at once, and a half started JVM with it."""
+    future: Future[SparkSession] = Future()
+
+    def run() -> None:
+        try:
+            future.set_result(work())
+        except BaseException as problem:  # noqa: BLE001 - told to whoever asks for the result
+            future.set_exception(problem)
+
+    threading.Thread(target=run, name="spark-session", daemon=True).start()
     return future
