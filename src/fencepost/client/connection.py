@@ -30,7 +30,7 @@ from fencepost.wire.messages.sasl_authenticate import SaslAuthenticateRequest, S
 from fencepost.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 ANSWER_BYTES_MAX = 2**31 - 1
-SASL_HANDSHAKE_VERSION = 1
+SASL_HANDSHAKE, SASL_HANDSHAKE_VERSION = 17, 1
 """Version 0 would send the tokens without Kafka's framing."""
 CORRELATION_IDS = 2**31
 _CORRELATION_ID = Struct(">i")
@@ -237,6 +237,10 @@ class Connection:
 
     def _authenticate(self, deadline: Deadline) -> None:
         mechanism = self._settings.sasl_mechanism
+        if not self.versions.has(SASL_HANDSHAKE, SASL_HANDSHAKE_VERSION):
+            raise AuthenticationFailed(
+                f"{self.address} has no SASL: set security_protocol to PLAINTEXT or SSL, or ask another listener"
+            )
         shaken = self.request(
             SaslHandshakeRequest(mechanism=mechanism),
             SaslHandshakeResponse,
