@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.client.admin import Admin
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
@@ -61,10 +60,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def topic(servers: str, name: str) -> str:
+def topic(cli: Cli, name: str) -> str:
     """A topic with two partitions."""
-    with Admin(servers) as admin:
-        admin.create_topic(name, 2, 1)
+    cli("topics", "create", name, "--partitions", "2")
     return name
 
 

@@ -18,7 +18,7 @@ from tests.cli.running import Cli, Printed, run_command
 
 EVERYDAY = ("topics", "produce", "consume", "groups", "txn", "log", "completion")
 ONLINE = ("topics", "produce", "consume", "groups", "txn", "completion")
-SHELL_SIGNS = ("|", ">", "<(")
+SHELL_SIGNS = (">", "<(")
 OPEN = ["-p", "0", "--transactional-id", "shop-0", "--leave-open", "-X", "transaction.timeout.ms=600000"]
 
 
@@ -34,9 +34,11 @@ def leaves(*names: str) -> list[Leaf]:
 
 
 def run_example(line: str, *, servers: str) -> Printed:
-    """In this process if it is a plain command, by a shell if it is more."""
-    if not any(sign in line for sign in SHELL_SIGNS):
-        return run_command(*shlex.split(line)[1:], servers=servers)
+    """In this process if it is a command, perhaps with something piped into it; by a shell if it is more."""
+    typed, pipe, command = line.rpartition(" | ")
+    if not any(sign in command for sign in SHELL_SIGNS):
+        piped = subprocess.run(["bash", "-c", typed], capture_output=True, check=True).stdout if pipe else b""
+        return run_command(*shlex.split(command)[1:], typed=piped, servers=servers)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "KAFKA_BOOTSTRAP_SERVERS": servers, "PATH": path}
     shell = ["bash", "-o", "pipefail", "-c", line]

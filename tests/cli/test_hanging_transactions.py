@@ -2,7 +2,6 @@
 
 import pytest
 
-from fencepost.client.admin import Admin
 from fencepost.client.cluster import Cluster
 from fencepost.client.raw_producer import RawProducer
 from fencepost.client.settings import ClientSettings
@@ -41,8 +40,7 @@ def write_without_the_coordinator(servers: str) -> int:
 
 
 def check_found_and_aborted(cli: Cli) -> None:
-    with Admin(cli.servers) as admin:
-        admin.create_topic(WHERE.topic, 1, 1)
+    cli("topics", "create", WHERE.topic, "--partitions", "1")
     producer_id = write_without_the_coordinator(cli.servers)
     cli("produce", WHERE.topic, typed="behind\n")
     assert cli("consume", WHERE.topic).out == ""

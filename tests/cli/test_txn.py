@@ -4,18 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.client.admin import Admin
 from fencepost.client.exceptions import ClientError
 from fencepost.client.producer import Producer
 from tests.cli.running import Cli
 
 
 @pytest.fixture
-def shop(servers: str, name: str) -> Iterator[Producer]:
+def shop(cli: Cli, servers: str, name: str) -> Iterator[Producer]:
     """The documents' shop: a producer with topics for invoices and shipments."""
-    with Admin(servers) as admin:
-        for kind in ("purchases", "invoices", "shipments"):
-            admin.create_topic(f"{name}-{kind}", 1, 1)
+    cli("topics", "create", *(f"{name}-{kind}" for kind in ("purchases", "invoices", "shipments")))
     with Producer(servers, transactional_id=name, client_id="shop-app") as producer:
         producer.init_transactions()
         yield producer

@@ -10,7 +10,7 @@ from fencepost.cli.lazy_group import LazyGroup
 from fencepost.cli.names import complete_topics
 from fencepost.cli.output import confirm, json_option, print_json, print_table
 from fencepost.client.admin import Admin
-from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic
+from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic, await_no_topics, await_topics
 from fencepost.client.metadata import TopicMetadata
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
@@ -60,6 +60,7 @@ def create(
         there = set(admin.describe_topics()) if if_not_exists else set()
         wanted = [name for name in names if name not in there]
         admin.create_topics([NewTopic(name, count, copies, chosen) for name in wanted])
+        await_topics(admin.cluster, wanted)
     if as_json:
         print_json({"created": wanted, "there_already": [name for name in names if name in there]})
         return
@@ -201,6 +202,7 @@ def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Con
         is_done = confirm("Delete all of it?", is_sure=is_sure)
         if is_done:
             admin.delete_topics(names)
+            await_no_topics(admin.cluster, names)
     if as_json:
         gone = [dict(zip(("name", "partitions", "offsets"), row, strict=True)) for row in rows]
         print_json({"is_done": is_done, "topics": gone})
