@@ -193,3 +193,20 @@ def test_a_coordinator_that_is_not_there_is_waited_for_only_so_long(name: str) -
         TransactionControl(cluster, name).end_txn(ProducerIdentity(1, 1), is_commit=True, deadline=Deadline(0.2))
     assert isinstance(raised.value, ClientError)
     cluster.close()
+
+
+def test_a_producer_goes_on_under_the_identity_of_the_next_transaction(
+    servers: str, topic: str, name: str, control: TransactionControl
+) -> None:
+    where = TopicPartition(topic, 0)
+    identity = open_transaction(control, where)
+    with RawProducer(servers, identity=identity, transactional_id=name) as producer:
+        producer.produce([(where, batch(identity, 0, b"first"))], timeout_s=30)
+        ended = control.end_txn(identity, is_commit=True, deadline=Deadline(30))
+        following = open_transaction(control, where) if ended == identity else ended
+        with pytest.raises(IllegalState):
+            producer.produce([(where, batch(following, 0, b"too early"))], timeout_s=30)
+        producer.go_on_as(following)
+        producer.produce([(where, batch(following, 0, b"second"))], timeout_s=30)
+        control.end_txn(following, is_commit=True, deadline=Deadline(30))
+    assert values(servers, topic) == [b"first", b"second"]

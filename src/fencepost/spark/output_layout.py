@@ -30,7 +30,7 @@ class OutputLayout:
 
     def encoder(self, topics: Iterable[str], *, task_bytes_max: int | None = None) -> Encoder:
         """For rows of these topics and of any other. Raises `InvalidRow` if one of them does not exist."""
-        self._look_up(topics)
+        self.look_up(topics)
         slots: dict[str, int] = {}
         slot_count = 0
         for name, topic in self._known.items():
@@ -45,7 +45,8 @@ class OutputLayout:
             task_bytes_max=task_bytes_max,
         )
 
-    def _look_up(self, topics: Iterable[str]) -> None:
+    def look_up(self, topics: Iterable[str]) -> None:
+        """Know these topics, which the cluster may create now. Raises `InvalidRow` if one of them does not exist."""
         now_s = time.monotonic()
         if now_s - self._looked_at_s > self._max_age_s:
             self._known.clear()

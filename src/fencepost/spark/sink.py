@@ -154,6 +154,7 @@ class TransactionalSink(Closing):
     def _write(self, frames: Frames, work: Work, *, otherwise: DataFrame | None) -> Outcome:
         topics = given_topics(frames, self._topic)
         rows = record_frame(frames, self._topic)
+        self._layout.look_up(topics)
         if rows is not None:
             plan = Plan(
                 work=work,

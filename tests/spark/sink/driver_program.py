@@ -6,12 +6,12 @@ Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_p
 import json
 import os
 import sys
-
-os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
+from fencepost.pipelines.session import start_session
 from fencepost.spark import TransactionalSink, register
 
 FOR_EXECUTORS = ("EXACTLY_ONCE_FAIL_AT", "EXACTLY_ONCE_FAIL_LOG", "PYTHONPATH")
@@ -23,22 +23,13 @@ def random_copies(rows: DataFrame) -> dict[str, DataFrame]:
     return {"out": marked, "copies": marked}
 
 
-def session(options: dict[str, str]) -> SparkSession:
-    builder = SparkSession.builder.master(options.get("master", "local[2,4]")).appName("driver")
+def session(options: dict[str, Any]) -> SparkSession:
     settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.sql.session.timeZone": "UTC",
+        "spark.driver.memory": "1g",
         **{f"spark.executorEnv.{name}": os.environ[name] for name in FOR_EXECUTORS if os.environ.get(name)},
         **options.get("spark", {}),
     }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    made = builder.getOrCreate()
+    made = start_session(master=options.get("master", "local[2,4]"), settings=settings)
     made.sparkContext.setLogLevel("ERROR")
     return made
 
