@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import (
     ArrayType,
@@ -131,9 +131,9 @@ def _microseconds(timestamps: pa.Array) -> pa.Array:
     try:
         return timestamps.cast(ARROW_TIMESTAMP)
     except pa.ArrowInvalid:
-        most = MICROSECONDS_MAX // 1000
-        numbers = pc.min_element_wise(pc.max_element_wise(timestamps.cast(pa.int64()), -most), most)
-        return pc.multiply(numbers, 1000).cast(ARROW_TIMESTAMP)
+        most_ms = MICROSECONDS_MAX // 1000
+        milliseconds = timestamps.view(pa.int64()).to_numpy()
+        return pa.array(np.clip(milliseconds, -most_ms, most_ms) * 1000).view(ARROW_TIMESTAMP)
 
 
 def _behind_loss(plan: ReadPlan, problem: OffsetOutOfRange, rest: PartitionRange) -> int:

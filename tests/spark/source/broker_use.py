@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fencepost.client import Admin, Producer
+from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.wire.messages.delete_records import (
     DeleteRecordsPartition,
@@ -13,16 +14,17 @@ from fencepost.wire.messages.delete_records import (
 )
 
 QUICK = {"fsync": "never"}
+Broker = EmbeddedBroker | ApacheKafka
 
 
-def create(broker: EmbeddedBroker, topic: str, partitions: int = 1, **settings: str) -> None:
+def create(broker: Broker, topic: str, partitions: int = 1, **settings: str) -> None:
     with Admin(broker.bootstrap_servers) as admin:
         admin.create_topic(
             topic, partitions, settings={name.replace("_", "."): text for name, text in settings.items()}
         )
 
 
-def produce(broker: EmbeddedBroker, topic: str, values: Iterable[bytes], **record: Any) -> None:
+def produce(broker: Broker, topic: str, values: Iterable[bytes], **record: Any) -> None:
     with Producer(broker.bootstrap_servers) as producer:
         for value in values:
             producer.send(topic, value=value, **record)
@@ -33,7 +35,7 @@ def numbered(word: str, count: int) -> list[bytes]:
     return [f"{word}-{number}".encode() for number in range(count)]
 
 
-def run_transaction(broker: EmbeddedBroker, topic: str, values: Sequence[bytes], *, commits: bool = True) -> None:
+def run_transaction(broker: Broker, topic: str, values: Sequence[bytes], *, commits: bool = True) -> None:
     with transactional(broker) as producer:
         producer.begin_transaction()
         for value in values:
@@ -42,13 +44,13 @@ def run_transaction(broker: EmbeddedBroker, topic: str, values: Sequence[bytes],
         producer.commit_transaction() if commits else producer.abort_transaction()
 
 
-def transactional(broker: EmbeddedBroker, transactional_id: str = "writer") -> Producer:
+def transactional(broker: Broker, transactional_id: str = "writer") -> Producer:
     producer = Producer(broker.bootstrap_servers, transactional_id=transactional_id)
     producer.init_transactions()
     return producer
 
 
-def trim(broker: EmbeddedBroker, topic: str, offset: int, partition: int = 0) -> None:
+def trim(broker: Broker, topic: str, offset: int, partition: int = 0) -> None:
     """What retention does, at once: records below `offset` are gone."""
     with Admin(broker.bootstrap_servers) as admin:
         topics = [DeleteRecordsTopic(topic, [DeleteRecordsPartition(partition, offset)])]
@@ -57,7 +59,7 @@ def trim(broker: EmbeddedBroker, topic: str, offset: int, partition: int = 0) ->
         assert (row.error_code, row.low_watermark) == (0, offset)
 
 
-def recreate(broker: EmbeddedBroker, topic: str, partitions: int = 1) -> None:
+def recreate(broker: Broker, topic: str, partitions: int = 1) -> None:
     with Admin(broker.bootstrap_servers) as admin:
         admin.delete_topics([topic])
     create(broker, topic, partitions)

@@ -10,29 +10,29 @@ from typing import Any
 
 from pyspark.sql.streaming.datasource import ReadLimit
 
-from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark.offsets import OffsetJson
 from fencepost.spark.source import FencepostDataSource
 from fencepost.spark.source_reading import close_readers
 from fencepost.spark.source_stream import FencepostStreamReader
+from tests.spark.source.broker_use import Broker
 
 Row = dict[str, Any]
 _made: list[FencepostStreamReader] = []
 
 
-def source(broker: EmbeddedBroker, topic: str | None = "purchases", **options: str) -> FencepostDataSource:
+def source(broker: Broker, topic: str | None = "purchases", **options: str) -> FencepostDataSource:
     chosen = {} if topic is None else {"subscribe": topic}
     return FencepostDataSource({"kafka.bootstrap.servers": broker.bootstrap_servers, **chosen, **options})
 
 
-def batch_rows(broker: EmbeddedBroker, topic: str | None = "purchases", **options: str) -> list[Row]:
+def batch_rows(broker: Broker, topic: str | None = "purchases", **options: str) -> list[Row]:
     made = source(broker, topic, **options)
     reader = made.reader(made.schema())
     return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
 
 
 class Query:
-    def __init__(self, broker: EmbeddedBroker, topic: str | None = "purchases", **options: str) -> None:
+    def __init__(self, broker: Broker, topic: str | None = "purchases", **options: str) -> None:
         self._source = source(broker, topic, **options)
         self.offset_log: list[str] = []
         self.commit_count = 0
@@ -71,7 +71,7 @@ class Query:
         self.reader.stop()
         self.reader = self._new_reader()
 
-    def restart_with(self, broker: EmbeddedBroker, topic: str | None = "purchases", **options: str) -> None:
+    def restart_with(self, broker: Broker, topic: str | None = "purchases", **options: str) -> None:
         self._source = source(broker, topic, **options)
         self.kill()
 
