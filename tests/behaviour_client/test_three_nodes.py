@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import confluent_kafka.admin
+import pyarrow as pa
 import pytest
 
-from fencepost.client import Consumer, ConsumerRecord, Producer
+from fencepost.client import Consumer, ConsumerRecord, Producer, RecordFuture, TableFuture
 from fencepost.client.admin import Admin
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.exceptions import AbortableError, RetriableError
@@ -20,6 +21,7 @@ from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_states import State
 from fencepost.lab.apache_cluster import NODE_COUNT, ApacheCluster
+from tests.behaviour_client.consumer_reading import produce
 from tests.behaviour_client.reading import values
 from tests.peers import require_jars
 
@@ -93,15 +95,20 @@ def coordinator_of(cluster: Cluster, kind: CoordinatorType, key: str) -> int:
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("is_arrow", [False, True], ids=["records", "arrow"])
 def test_the_leader_is_killed_under_an_idempotent_producer(
-    nodes: ApacheCluster, servers: str, cluster: Cluster, topic: str
+    nodes: ApacheCluster, servers: str, cluster: Cluster, topic: str, is_arrow: bool
 ) -> None:
     victim = leader_of(cluster, topic)
     with Producer(servers, batch_size=2000, linger_ms=1) as producer:
-        futures = []
-        for number in range(6000):
-            futures.append(producer.send(topic, b"%d" % number, partition=number % 3))
-            if number == 2000:
+        futures: list[RecordFuture | TableFuture] = []
+        for first in range(0, 6000, 100):
+            numbers = range(first, first + 100)
+            if is_arrow:
+                futures.append(producer.send_arrow(topic, table_of(numbers)))
+            else:
+                futures += [producer.send(topic, b"%d" % number, partition=number % 3) for number in numbers]
+            if first == 2000:
                 threading.Thread(target=nodes.kill, args=(victim,)).start()
         producer.flush(PATIENCE_S)
         assert [future.exception(0) for future in futures if future.exception(0) is not None] == []
@@ -109,14 +116,18 @@ def test_the_leader_is_killed_under_an_idempotent_producer(
     assert stored == [number for partition in range(3) for number in range(partition, 6000, 3)]
 
 
+def table_of(numbers: range) -> pa.Table:
+    return pa.table({"value": [b"%d" % number for number in numbers], "partition": [n % 3 for n in numbers]})
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("is_arrow", [False, True], ids=["records", "arrow"])
-def test_the_leader_is_killed_under_a_reader(
+def test_the_leader_is_killed_under_a_reader_of_what_confluent_kafka_wrote(
     nodes: ApacheCluster, servers: str, cluster: Cluster, topic: str, is_arrow: bool
 ) -> None:
-    with Producer(servers, batch_size=500) as producer:
-        for number in range(3000):
-            producer.send(topic, b"%d" % number, partition=number % 3)
+    for partition in range(3):
+        written = [b"%d" % number for number in range(partition, 3000, 3)]
+        produce(servers, topic, written, partition=partition, batch_num_messages=20, enable_idempotence=True)
     seen: dict[int, list[int]] = {partition: [] for partition in range(3)}
     with Consumer(servers, auto_offset_reset="earliest", max_partition_fetch_bytes=1000) as consumer:
         consumer.assign([(topic, partition) for partition in range(3)])

@@ -19,7 +19,7 @@ from fencepost.errors import FencepostError
 
 JARS = Path(".peers") / "kafka-4.3.1"
 CLUSTER_ID = "ZmVuY2Vwb3N0LXBlZXItMQ"
-START_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 20.0
 
 
