@@ -76,6 +76,8 @@ def test_offsets_that_a_transaction_has_pending_are_told(cli: Cli, topic: str, n
         assert cli("groups", "describe", name, "--json").json()["has_pending_offsets"]
         assert "pending" in cli("groups", "describe", name).err
         producer.abort_transaction()
+        with Admin(cli.servers) as admin:
+            admin.await_transaction_end(name)
     assert not cli("groups", "describe", name, "--json").json()["has_pending_offsets"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.raw_producer import RawProducer
+from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
@@ -12,6 +12,7 @@ from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.types import TopicPartition
+from fencepost.wire.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from tests.cli.conftest import SETTINGS
 from tests.cli.running import Cli
 from tests.peers import require_jars
@@ -25,7 +26,6 @@ def write_without_the_coordinator(servers: str) -> int:
     cluster = Cluster(servers, ClientSettings())
     control = TransactionControl(cluster, "late")
     identity = control.init_producer_id(transaction_timeout_ms=60_000, deadline=Deadline(60))
-    cluster.close()
     batch = build_batch(
         [Record(timestamp_ms=1_700_000_000_000, value=b"late")],
         producer_id=identity.producer_id,
@@ -33,9 +33,18 @@ def write_without_the_coordinator(servers: str) -> int:
         base_sequence=0,
         is_transactional=True,
     )
-    with RawProducer(servers, identity=identity, transactional_id="late") as producer:
-        # The first flow: in the second one the broker itself would add the partition.
-        producer.produce([(WHERE, batch)], timeout_s=60)
+    request = ProduceRequest(
+        transactional_id="late",
+        acks=-1,
+        timeout_ms=60_000,
+        topic_data=[TopicProduceData(name=WHERE.topic, partition_data=[PartitionProduceData(0, batch)])],
+    )
+    cluster.refresh([WHERE.topic])
+    leader = cluster.leader(WHERE)
+    assert leader is not None
+    answer = cluster.call(leader, request, ProduceResponse, at_most=CLASSIC_TRANSACTIONS_UNTIL)
+    cluster.close()
+    assert answer.responses[0].partition_responses[0].error_code == 0
     return identity.producer_id
 
 
@@ -57,7 +66,7 @@ def check_found_and_aborted(cli: Cli) -> None:
 
 
 def test_a_hanging_transaction_is_found_and_aborted() -> None:
-    with EmbeddedBroker(settings=TRUSTING | {"transaction.version": "1"}) as broker:
+    with EmbeddedBroker(settings=TRUSTING) as broker:
         check_found_and_aborted(Cli(broker.bootstrap_servers))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from fencepost.client.admin import Admin
 from fencepost.client.exceptions import ClientError
 from fencepost.client.producer import Producer
 from tests.cli.running import Cli
@@ -25,6 +26,13 @@ def sell(producer: Producer, name: str, number: int) -> None:
     producer.send_offsets_to_transaction({(f"{name}-purchases", 0): number}, f"{name}-group")
 
 
+def end(cli: Cli, producer: Producer, name: str, *, commits: bool = True) -> None:
+    """Kafka answers once the end is decided: wait until it is written everywhere."""
+    producer.commit_transaction() if commits else producer.abort_transaction()
+    with Admin(cli.servers) as admin:
+        admin.await_transaction_end(name)
+
+
 def steps(cli: Cli, name: str, *arguments: str) -> list[tuple[str, str, str]]:
     """Step, topic without the test's name, and what."""
     rows = cli("txn", "describe", name, "--json", *arguments).json()["timeline"]
@@ -34,7 +42,7 @@ def steps(cli: Cli, name: str, *arguments: str) -> list[tuple[str, str, str]]:
 def test_the_timeline_has_the_documents_steps_in_their_order(cli: Cli, shop: Producer, name: str) -> None:
     shop.begin_transaction()
     sell(shop, name, 1)
-    shop.commit_transaction()
+    end(cli, shop, name)
     shown = steps(cli, name)
     state, offsets = "__transaction_state", "__consumer_offsets"
     assert [(step, topic) for step, topic, _ in shown] == [
@@ -67,7 +75,7 @@ def test_an_earlier_transaction_of_the_same_producer_is_told_apart(cli: Cli, sho
     for number in (1, 2):
         shop.begin_transaction()
         sell(shop, name, number)
-        shop.commit_transaction() if number == 1 else shop.abort_transaction()
+        end(cli, shop, name, commits=number == 1)
     last, first = steps(cli, name), steps(cli, name, "--previous", "1")
     assert sum(what.startswith("ABORT marker") for _, _, what in last) == 3
     assert sum(what.startswith("COMMIT marker") for _, _, what in first) == 3
@@ -105,7 +113,7 @@ def test_blockers_say_who_holds_whom_since_when_and_until_when(
     assert "readers wait at offset 1; 2 offsets hidden behind it" in words
     assert f"fencepost txn abort {name}" in words
     cli("txn", "blockers", "--check", "--topic", f"{name}-invoices", exit_code=4)
-    shop.commit_transaction()
+    end(cli, shop, name)
     assert "Nobody is held back" in cli("txn", "blockers", "--check", "--topic", f"{name}-invoices").out
 
 
@@ -117,7 +125,8 @@ def test_an_abort_is_shown_first_then_fences_the_owner(cli: Cli, shop: Producer,
     assert lost[f"{name}-invoices-0"] == 2
     assert lost[f"{name}-shipments-0"] == 1
     assert not preview["is_done"]
-    assert cli("txn", "list", "--open", "--json").json()[0]["state"] == "Ongoing"
+    states = {row["transactional_id"]: row["state"] for row in cli("txn", "list", "--open", "--json").json()}
+    assert states[name] == "Ongoing"
     assert cli("txn", "abort", name, "--yes", "--json").json()["is_done"]
     with pytest.raises(ClientError):
         shop.commit_transaction()
@@ -149,6 +158,6 @@ def test_the_list_can_be_narrowed_to_what_is_open_for_long(cli: Cli, shop: Produ
     ids = [row["transactional_id"] for row in cli("txn", "list", "--open", "--json").json()]
     assert name in ids
     assert name not in [row["transactional_id"] for row in cli("txn", "list", "--longer-than", "1h", "--json").json()]
-    shop.commit_transaction()
+    end(cli, shop, name)
     assert name not in [row["transactional_id"] for row in cli("txn", "list", "--open", "--json").json()]
     assert name in cli("txn", "list").out

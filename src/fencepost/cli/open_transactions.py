@@ -114,12 +114,15 @@ def waiting_groups(admin: Admin, found: Iterable[OpenTransaction]) -> dict[Topic
     groups: dict[TopicPartition, dict[str, bool]] = {where: {} for where in stable}
     if not stable:
         return groups
-    offsets_partitions = admin.describe_topics([OFFSETS_TOPIC])[OFFSETS_TOPIC].partition_count
+    # Kafka makes this topic for the first group that it hears of; without it there are none to list.
+    offsets_topic = admin.describe_topics().get(OFFSETS_TOPIC)
+    if offsets_topic is None:
+        return groups
     for group in admin.list_groups():
         for where, committed in admin.group_offsets(group.group_id).items():
             if where in stable:
                 groups[where][group.group_id] = committed.offset >= stable[where]
-        home = TopicPartition(OFFSETS_TOPIC, partition_for(group.group_id, offsets_partitions))
+        home = TopicPartition(OFFSETS_TOPIC, partition_for(group.group_id, offsets_topic.partition_count))
         if home in groups and has_pending_offsets(admin, group.group_id):
             groups[home][group.group_id] = True
     return groups

@@ -96,10 +96,13 @@ def command(
     is_transactional = transaction or transactional_id is not None or ending is not None
     if is_transactional and not transactional_id:
         transactional_id = f"fencepost-produce-{secrets.token_hex(4)}"
+    records = (filled(record, defaults) for record in read_records(files or (_standard_input(),), options))
     with connection.admin() as admin:
         admin.describe_topics([topic])
-    records = (filled(record, defaults) for record in read_records(files or (_standard_input(),), options))
-    outcome = run(connection, topic, records, transactional_id=transactional_id, ending=ending or "commit")
+        outcome = run(connection, topic, records, transactional_id=transactional_id, ending=ending or "commit")
+        if transactional_id is not None and ending != "leave-open":
+            # Kafka answers once the end is decided; what is said of readers is true when the markers are written.
+            admin.await_transaction_end(transactional_id)
     if as_json:
         print_json(outcome)
     else:

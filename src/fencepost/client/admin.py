@@ -94,6 +94,10 @@ class Admin:
     def describe_transaction(self, transactional_id: str) -> TransactionDescription | None:
         return admin_transactions.describe_transaction(self.cluster, transactional_id)
 
+    def await_transaction_end(self, transactional_id: str) -> None:
+        """Return when a transaction that is decided has its markers everywhere."""
+        admin_transactions.await_transaction_end(self.cluster, transactional_id)
+
     def describe_producers(self, where: TopicPartition) -> list[ProducerState]:
         return admin_transactions.describe_producers(self.cluster, where)
 

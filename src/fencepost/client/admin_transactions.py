@@ -1,12 +1,14 @@
 """Transactions and the producers behind them, as calls on a cluster."""
 
+import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import error_of
+from fencepost.client.exceptions import Timeout
 from fencepost.client.metadata import Node
-from fencepost.client.time_limits import Deadline
+from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import ErrorCode
@@ -86,6 +88,18 @@ def describe_transaction(
         start_time_ms=row.transaction_start_time_ms,
         partitions=[TopicPartition(topic.topic, index) for topic in row.topics for index in topic.partitions],
     )
+
+
+def await_transaction_end(cluster: Cluster, transactional_id: str, *, timeout_s: float = 30.0) -> None:
+    """Return when a transaction that is decided has its markers everywhere: a coordinator may answer EndTxn before."""
+    deadline, backoff = Deadline(timeout_s), Backoff(cluster.settings)
+    while True:
+        described = describe_transaction(cluster, transactional_id, timeout_s=timeout_s)
+        if described is None or not described.state.startswith("Prepare"):
+            return
+        if deadline.has_passed:
+            raise Timeout(f"transactional id '{transactional_id}' is still {described.state} after {timeout_s:.0f} s")
+        time.sleep(deadline.at_most(backoff.next_pause_s()))
 
 
 def abort_transaction(cluster: Cluster, transactional_id: str, *, timeout_ms: int, timeout_s: float = 30.0) -> None:
