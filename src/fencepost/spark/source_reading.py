@@ -107,7 +107,8 @@ def read_partition(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.Rec
                 yield to_spark(records, wanted.topic_partition, include_headers=plan.include_headers)
             return
         except OffsetOutOfRange as problem:
-            position = _behind_loss(plan, problem, rest)
+            left = wanted._replace(offsets=OffsetRange(position, wanted.offsets.end_offset))
+            position = _behind_loss(plan, problem, left)
 
 
 def to_spark(records: pa.RecordBatch, where: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
@@ -136,9 +137,9 @@ def _microseconds(timestamps: pa.Array) -> pa.Array:
         return pa.array(np.clip(milliseconds, -most_ms, most_ms) * 1000).view(ARROW_TIMESTAMP)
 
 
-def _behind_loss(plan: ReadPlan, problem: OffsetOutOfRange, rest: PartitionRange) -> int:
+def _behind_loss(plan: ReadPlan, problem: OffsetOutOfRange, left: PartitionRange) -> int:
     """Where to read on after records went away between planning and reading; an error unless loss is accepted."""
-    where, (expected, end_offset) = rest.topic_partition, rest.offsets
+    where, (expected, end_offset) = left.topic_partition, left.offsets
     if isinstance(problem, TopicReplaced):
         plan.policy.report(str(problem))
         return end_offset

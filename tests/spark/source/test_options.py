@@ -134,6 +134,10 @@ def test_a_bad_option_is_refused_when_the_data_frame_is_made(options: dict[str, 
         ({"startingOffsets": '{"purchases": {"0": -1}}'}, "'startingOffsets' is latest"),
         ({"endingOffsets": "earliest"}, "'endingOffsets' is earliest"),
         ({"endingOffsets": '{"purchases": {"0": -2}}'}, "'endingOffsets' is earliest"),
+        (
+            {"startingOffsets": '{"purchases": {"0": 5}}', "endingOffsets": '{"purchases": {"0": 4}}'},
+            "begins purchases-0 at offset 5, behind its end 4 in 'endingOffsets'",
+        ),
     ],
 )
 def test_a_batch_query_with_bounds_the_wrong_way_round_is_refused(options: dict[str, str], complaint: str) -> None:
