@@ -13,7 +13,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Now, Outcome, Reply
+from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Outcome, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
@@ -48,7 +48,8 @@ class BrokerServer:
         self._turn_is_ending = False
         self._awaiting_sync: dict[Connection, None] = {}
         """Connections whose next reply waits for the journal."""
-        self._took_requests = True
+        self._held_back: dict[Connection, None] = {}
+        """Connections that found that nothing more was taken."""
         self._commit_in_flight = False
         self._commit_ended = asyncio.Event()
         self._timer: asyncio.TimerHandle | None = None
@@ -119,9 +120,6 @@ class BrokerServer:
 
     # Clocks and timers
 
-    def now(self) -> Now:
-        return read_clocks()
-
     def monotonic_ms(self) -> int:
         return int(time.monotonic() * 1000)
 
@@ -138,7 +136,7 @@ class BrokerServer:
 
     def _tick(self) -> None:
         self._timer = None
-        self._run(lambda: self.core.tick(self.now()))
+        self._run(lambda: self.core.tick(read_clocks()))
         self._end_turn_soon()
 
     def _close_silent_connections(self) -> None:
@@ -178,6 +176,7 @@ class BrokerServer:
     def connection_closed(self, connection: Connection) -> None:
         self.connections.pop(connection.connection_id, None)
         self._awaiting_sync.pop(connection, None)
+        self._held_back.pop(connection, None)
         if connection.close_reason:
             logger.info("closed connection of %s: %s", connection.peer.address, connection.close_reason)
         self._run(lambda: self.core.connection_closed(connection.peer))
@@ -198,7 +197,7 @@ class BrokerServer:
             client_id=header.client_id or "",
             peer=connection.peer,
             request=request,
-            now=self.now(),
+            now=read_clocks(),
         )
         connection.waiting.append(call)
         if request is not None:
@@ -230,6 +229,9 @@ class BrokerServer:
     @property
     def takes_requests(self) -> bool:
         return not self._is_stopping and self.core.writer.unsynced_bytes < UNSYNCED_BYTES_MAX
+
+    def hold_back(self, connection: Connection) -> None:
+        self._held_back[connection] = None
 
     # The core
 
@@ -270,7 +272,7 @@ class BrokerServer:
         self._turn_is_ending = False
         self._start_commit()
         self._deliver()
-        self._adjust_reading()
+        self._take_up_reading()
         self._cleaning.start_next()
         self._arm_timer()
 
@@ -287,11 +289,10 @@ class BrokerServer:
         if connection.waits_for_sync:
             self._awaiting_sync[connection] = None
 
-    def _adjust_reading(self) -> None:
-        """When the broker stops taking requests, or takes them again, every connection has to know."""
-        if self.takes_requests != self._took_requests:
-            self._took_requests = not self._took_requests
-            for connection in self.connections.values():
+    def _take_up_reading(self) -> None:
+        if self._held_back and self.takes_requests:
+            held_back, self._held_back = self._held_back, {}
+            for connection in held_back:
                 connection.adjust_reading()
 
     def _start_commit(self) -> None:

@@ -41,6 +41,9 @@ class Host(Protocol):
     @property
     def takes_requests(self) -> bool: ...
 
+    def hold_back(self, connection: "Connection") -> None:
+        """Tell the connection to adjust its reading when requests are taken again."""
+
 
 class Connection(asyncio.BufferedProtocol):
     def __init__(self, host: Host, *, connection_id: int, frame_bytes_max: int, queued_calls_max: int) -> None:
@@ -135,7 +138,10 @@ class Connection(asyncio.BufferedProtocol):
         self.adjust_reading()
 
     def adjust_reading(self) -> None:
-        wanted = self._can_write and len(self.waiting) < self._queued_calls_max and self.host.takes_requests
+        is_taken = self.host.takes_requests
+        if not is_taken:
+            self.host.hold_back(self)
+        wanted = self._can_write and len(self.waiting) < self._queued_calls_max and is_taken
         if self._transport is None or wanted == self._is_reading:
             return
         self._is_reading = wanted
