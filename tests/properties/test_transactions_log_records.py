@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from fencepost.records.builder import build_batch
 from fencepost.records.reader import read_records
 from fencepost.transactions.log_entries import Cause, ProducerIdsRecord, TransactionLogRecord
-from fencepost.transactions.log_records import decode_log_record, encode_log_record
+from fencepost.transactions.log_records import VALUE_VERSION, decode_log_record, encode_log_record
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import Transaction
 from fencepost.types import TopicPartition
+from fencepost.wire.messages.transaction_log import TransactionLogValue
 
 INT16 = st.integers(-(2**15), 2**15 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
@@ -51,6 +52,12 @@ def test_a_record_survives_its_bytes_and_a_batch_around_them(
     (read_back,) = read_records(batch)
     assert decode_log_record(read_back) == record
     assert read_back.timestamp_ms == timestamp_ms
+
+
+@given(record=transaction_log_records())
+def test_the_bytes_of_a_value_are_those_of_the_message_that_reads_it(record: TransactionLogRecord) -> None:
+    encoded = encode_log_record(record, timestamp_ms=0).value
+    assert encoded is None or TransactionLogValue.from_bytes(encoded).to_bytes(VALUE_VERSION) == encoded
 
 
 @given(record=transaction_log_records(), timestamp_ms=st.integers(0, 2**62))
