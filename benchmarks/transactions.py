@@ -2,8 +2,9 @@
 defaults.
 
 Producers are confluent-kafka's, one thread each, all in this process, the same for every broker. A transaction
-writes its records to one partition and commits; latency is that of the commit call alone. Ratios are taken inside
-one run. Needs `make kafka`.
+writes its records to one partition and commits; latency is that of the commit call alone. Every broker is warmed up
+first (a JVM compiles as it goes), then they take turns, forth and back, and the rounds of each are taken together.
+Ratios are taken inside one run. Needs `make kafka`.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from confluent_kafka import Producer
-from support.brokers import Broker, Fencepost, Kafka
+from support.brokers import Broker, Fencepost, Kafka, cpu_seconds
 from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
@@ -25,6 +26,7 @@ PRODUCER_COUNTS = (1, 16)
 VALUE = b"v" * 100
 LARGE_VALUE = b"v" * 1024
 COMMIT_INTERVAL_S = 0.1
+ROUNDS = 2
 
 
 @dataclass
@@ -32,6 +34,18 @@ class Result:
     transactions: int = 0
     seconds: float = 0.0
     latencies_ms: list[float] = field(default_factory=list)
+    broker_cpu_seconds: float = 0.0
+
+    def add(self, other: "Result") -> None:
+        self.transactions += other.transactions
+        self.seconds += other.seconds
+        self.latencies_ms += other.latencies_ms
+        self.broker_cpu_seconds += other.broker_cpu_seconds
+
+    @property
+    def broker_cpu_us(self) -> float:
+        """Of one transaction."""
+        return 1e6 * self.broker_cpu_seconds / self.transactions
 
     @property
     def rate(self) -> float:
@@ -64,12 +78,16 @@ def main() -> int:
 
 
 def measure(brokers: list[Broker], *, duration_s: float, as_json: bool) -> Iterator[list[Figure]]:
+    for broker in brokers:
+        run(broker, max(PRODUCER_COUNTS), 1, duration_s=2 * duration_s)
     for producer_count in PRODUCER_COUNTS:
         for record_count in RECORD_COUNTS:
             print_heading(f"{producer_count} producer(s), {record_count} record(s) of 100 B each", as_json=as_json)
-            results = {
-                broker.name: run(broker, producer_count, record_count, duration_s=duration_s) for broker in brokers
-            }
+            results = {broker.name: Result() for broker in brokers}
+            for number in range(ROUNDS):
+                for broker in reversed(brokers) if number % 2 else brokers:
+                    found = run(broker, producer_count, record_count, duration_s=duration_s / ROUNDS)
+                    results[broker.name].add(found)
             yield figures_of(results, producer_count, record_count)
     print_heading("the price of a commit every 100 ms, records of 1 KB, one producer", as_json=as_json)
     yield [price_of_commits(broker, duration_s=duration_s) for broker in brokers]
@@ -82,6 +100,7 @@ def figures_of(results: dict[str, Result], producer_count: int, record_count: in
         figures.append(Figure(f"{case}: {name}", result.rate, "transactions/s"))
         figures.append(Figure(f"{case}: {name}, commit p50", result.percentile(50), "ms"))
         figures.append(Figure(f"{case}: {name}, commit p99", result.percentile(99), "ms"))
+        figures.append(Figure(f"{case}: {name}, CPU of the broker", result.broker_cpu_us, "us per transaction"))
     ours, flushing, default = results.values()
     goals = (3.0, 2.0) if producer_count > 1 else (1.5, 1.5)
     is_held = record_count == 1
@@ -110,6 +129,7 @@ def run(broker: Broker, producer_count: int, record_count: int, *, duration_s: f
     for producer in producers:
         transact(producer, topic, record_count)
     results = [Result() for _ in producers]
+    cpu_before = cpu_seconds(broker)
     stop_at = time.perf_counter() + duration_s
     threads = [
         threading.Thread(target=transact_until, args=(producer, topic, record_count, stop_at, result))
@@ -125,6 +145,7 @@ def run(broker: Broker, producer_count: int, record_count: int, *, duration_s: f
         transactions=sum(result.transactions for result in results),
         seconds=elapsed,
         latencies_ms=[latency for result in results for latency in result.latencies_ms],
+        broker_cpu_seconds=cpu_seconds(broker) - cpu_before,
     )
 
 

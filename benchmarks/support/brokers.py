@@ -78,5 +78,10 @@ def rss_megabytes(broker: Broker) -> float:
     return float(psutil.Process(broker.process_id).memory_info().rss) / 1e6
 
 
+def cpu_seconds(broker: Broker) -> float:
+    times = psutil.Process(broker.process_id).cpu_times()
+    return float(times.user + times.system)
+
+
 def seconds(began: float) -> float:
     return time.perf_counter() - began
