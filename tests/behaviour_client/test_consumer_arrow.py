@@ -128,3 +128,18 @@ def test_importing_the_client_and_making_a_consumer_loads_no_arrow_numpy_or_numb
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("given", "bytes_min", "bytes_max"), [({}, 1_100_000, 2**22), ({"max": 300_000}, 1, 1_100_000)]
+)
+def test_a_poll_takes_more_than_kafkas_default_at_once_unless_the_program_says_how_much(
+    servers: str, topic: str, given: dict[str, int], bytes_min: int, bytes_max: int
+) -> None:
+    produce(servers, topic, [bytes(100_000)] * 40, partition=0)
+    settings = {"max_partition_fetch_bytes": given["max"]} if given else {}
+    with Consumer(servers, **settings) as consumer:
+        consumer.assign([(topic, 0)])
+        consumer.seek_to_beginning()
+        taken = consumer.poll_arrow(timeout=DEADLINE_S)
+    assert bytes_min < taken.column("value").nbytes <= bytes_max

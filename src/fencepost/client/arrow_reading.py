@@ -5,8 +5,8 @@ call. `Consumer.poll_arrow` stands on `take_arrow`. Both filter aborted transact
 path does, with the same code.
 """
 
-import copy
 from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
 from typing import Any
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from fencepost.types import OffsetRange, TopicPartition
 
 READ_SETTINGS = {"max_partition_fetch_bytes": 8 * 1024 * 1024, "group_id": None}
 POLL_S = 1.0
+PLACES_MIN = 4096
 
 
 def _schema() -> pa.Schema:
@@ -83,14 +84,19 @@ def take_arrow(
     core: ConsumerCore, *, include_headers: bool, ends: Mapping[TopicPartition, int] | None = None
 ) -> pa.RecordBatch:
     """What has arrived of all partitions that are not paused, as one record batch, perhaps of no rows."""
+    core.fetch_in_bulk()
     pieces = take_pieces(core, include_headers=include_headers, ends=ends)
+    if not pieces:
+        return _nothing(include_headers)
     core.send()
     if len(pieces) == 1:
         return pieces[0]
-    schema = ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA
-    if not pieces:
-        return pa.RecordBatch.from_pylist([], schema=schema)
-    return pa.Table.from_batches(pieces, schema=schema).combine_chunks().to_batches()[0]
+    return pa.Table.from_batches(pieces).combine_chunks().to_batches()[0]
+
+
+@cache
+def _nothing(include_headers: bool) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], schema=ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA)
 
 
 def take_pieces(
@@ -136,7 +142,7 @@ def _take_state(
 def _decode(chunk: FetchChunk, offsets: OffsetRange, *, include_headers: bool, check_crcs: bool) -> DecodedBatches:
     """The rest of the chunk; if a batch of it is corrupt, what lies before; if that is the first, `CorruptRecord`."""
     data, is_filtered = chunk.rest()
-    unused = copy.deepcopy(is_filtered)
+    unused = is_filtered.copy()
     options: dict[str, Any] = {"offsets": offsets, "with_headers": include_headers, "check_crcs": check_crcs}
     try:
         return decode_batches(data, skip_batch=is_filtered, **options)
@@ -161,13 +167,20 @@ def _good_bytes(data: memoryview, *, check_crcs: bool) -> int:
 
 
 def _with_place(records: pa.RecordBatch, where: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
-    topic = pa.repeat(pa.scalar(where.topic, pa.string()), records.num_rows)
-    partition = pa.repeat(pa.scalar(where.partition, pa.int32()), records.num_rows)
+    row_count = records.num_rows
+    places = _places(where, max(PLACES_MIN, 1 << (row_count - 1).bit_length()))
     columns = records.columns
     return pa.RecordBatch.from_arrays(
-        [*columns[:2], topic, partition, *columns[2:]],
+        [*columns[:2], *(column.slice(0, row_count) for column in places), *columns[2:]],
         schema=ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA,
     )
+
+
+@lru_cache(maxsize=64)
+def _places(where: TopicPartition, row_count: int) -> tuple[pa.Array, pa.Array]:
+    """The columns `topic` and `partition` of so many rows: record batches share them."""
+    topic, partition = pa.scalar(where.topic, pa.string()), pa.scalar(where.partition, pa.int32())
+    return pa.repeat(topic, row_count), pa.repeat(partition, row_count)
 
 
 def _read_to_ends(

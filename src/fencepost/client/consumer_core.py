@@ -30,6 +30,8 @@ from fencepost.types import TopicPartition
 WAKEUP_BYTES = 4096
 POSITION_TIMEOUT_S = 5.0
 """What one try to find positions may take, however short the poll: cut shorter, a slow broker would never be heard."""
+BULK_FETCH_BYTES = 4 * 1024 * 1024
+DEFAULT_FETCH_BYTES = ConsumerSettings().max_partition_fetch_bytes
 METADATA_PAUSE_S = 1.0
 """Between two questions about a topic that does not exist."""
 
@@ -140,6 +142,11 @@ class ConsumerCore:
 
     def send(self) -> None:
         self._fetcher.send()
+
+    def fetch_in_bulk(self) -> None:
+        """For who takes whole answers: more in each, unless the program has said how much."""
+        if self.settings.max_partition_fetch_bytes == DEFAULT_FETCH_BYTES:
+            self._fetcher.partition_bytes_max = BULK_FETCH_BYTES
 
     def wake(self) -> None:
         """End the wait of `advance`, from any thread."""

@@ -24,6 +24,12 @@ class FetchFilter:
         heapq.heapify(self._coming)
         self._aborting: set[int] = set()
 
+    def copy(self) -> "FetchFilter":
+        """Another one in the same state."""
+        other = FetchFilter()
+        other._coming, other._aborting = self._coming.copy(), self._aborting.copy()
+        return other
+
     def __call__(self, header: BatchHeader, batch: memoryview) -> bool:
         if header.producer_id < 0:
             return header.is_control

@@ -28,6 +28,7 @@ class Fetcher:
         self._assignment = assignment
         self._nodes: dict[Node, NodeFetcher] = {}
         self._not_before_s: dict[Node, float] = {}
+        self.partition_bytes_max = settings.max_partition_fetch_bytes
 
     def send(self) -> None:
         """Put a request on its way to every broker that can be asked."""
@@ -116,7 +117,7 @@ class Fetcher:
             topic_id=topic.topic_id,
             fetch_offset=state.fetch_offset,
             leader_epoch=topic.partitions[state.topic_partition.partition].leader_epoch,
-            max_bytes=self._settings.max_partition_fetch_bytes,
+            max_bytes=self.partition_bytes_max,
         )
 
     def _has_plenty(self, targets: Targets) -> bool:

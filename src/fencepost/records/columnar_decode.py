@@ -7,7 +7,7 @@ Columns are those of Spark's `kafka` source, without topic and partition; they s
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -160,12 +160,16 @@ def _records(
     arrays = [
         binary_array(BytesColumn(data, fields[Field.KEY_START], fields[Field.KEY_LENGTH]), pa.binary(), kernels),
         binary_array(BytesColumn(data, fields[Field.VALUE_START], fields[Field.VALUE_LENGTH]), pa.binary(), kernels),
-        # Copied, or the two columns would keep all lines of the table alive.
-        pa.array(fields[Field.OFFSET].copy()),
-        pa.array(fields[Field.TIMESTAMP].copy()).view(TIMESTAMP_TYPE),
-        pa.array(fields[Field.TIMESTAMP_TYPE].astype(np.int32)),
+        _numbers(fields[Field.OFFSET], np.int64, pa.int64()),
+        _numbers(fields[Field.TIMESTAMP], np.int64, TIMESTAMP_TYPE),
+        _numbers(fields[Field.TIMESTAMP_TYPE], np.int32, pa.int32()),
     ]
     if with_headers:
         arrays.append(headers_array(data, fields, fields[Field.HEADER_COUNT], kernels))
     schema = RECORD_SCHEMA_WITH_HEADERS if with_headers else RECORD_SCHEMA
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _numbers(values: Longs, kind: type[np.signedinteger[Any]], array_type: pa.DataType) -> pa.Array:
+    """Copied, because a column that were a line of the table would keep the whole table alive."""
+    return pa.Array.from_buffers(array_type, len(values), [None, pa.py_buffer(values.astype(kind))])
