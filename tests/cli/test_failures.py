@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.cli.help_pages import walk_commands
+from tests.cli.conftest import Folder
 from tests.cli.running import Cli, run_command
 
 CLUSTER_COMMANDS = [
@@ -117,3 +118,27 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_file_that_cannot_be_written_is_named(folder: Folder, tmp_path: Path) -> None:
+    with folder.broker() as broker:
+        Cli(broker.bootstrap_servers)("topics", "create", "shop")
+        Cli(broker.bootstrap_servers)("produce", "shop", typed="one\n")
+    (tmp_path / "file").touch()
+    target = str(tmp_path / "file" / "below")
+    printed = run_command("log", "export", "shop-0", "--data", str(folder.path), "--to", target)
+    assert printed.exit_code == 1
+    assert "Not a directory" in printed.err
+    assert "Traceback" not in printed.err
+
+
+def test_a_reader_that_goes_away_is_no_error_worth_a_word(fencepost_servers: str) -> None:
+    cli = Cli(fencepost_servers)
+    cli("topics", "create", "long")
+    cli("produce", "long", typed="".join(f"{number}\n" for number in range(50_000)))
+    line = f"{sys.executable} -m fencepost consume long | head -1"
+    environment = {**os.environ, "KAFKA_BOOTSTRAP_SERVERS": fencepost_servers}
+    done = subprocess.run(
+        ["bash", "-c", line], capture_output=True, text=True, timeout=120, env=environment, check=True
+    )
+    assert (done.stdout, done.stderr) == ("0\n", "")

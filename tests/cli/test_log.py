@@ -81,6 +81,18 @@ def test_a_folder_tells_what_it_holds_even_while_a_broker_works_in_it(folder: Fo
         assert {"BATCH", "GROUP"} <= kinds
 
 
+def test_what_was_deleted_is_not_dumped_and_a_new_topic_of_the_name_is(folder: Folder) -> None:
+    with folder.broker() as broker:
+        cli = Cli(broker.bootstrap_servers)
+        for value in ("old\n", "new\n"):
+            cli("topics", "create", "shop")
+            cli("produce", "shop", typed=value * 3)
+            if value == "old\n":
+                cli("topics", "delete", "shop", "--yes")
+    payloads = [line for line in log("dump", "shop-0", "--records", folder=folder.path) if "payload" in line]
+    assert [line.rpartition("payload: ")[2] for line in payloads] == ["new"] * 3
+
+
 def test_damage_is_found_and_has_an_exit_code_of_its_own(filled: Path) -> None:
     segment = next(filled.glob("*.journal"))
     data = bytearray(segment.read_bytes())

@@ -103,7 +103,7 @@ def connection_options(function: FunctionT) -> FunctionT:
 
 
 def make_connection(bootstrap_servers: str, command_config: Path | None, options: Iterable[str]) -> Connection:
-    given = read_properties(command_config.read_text(encoding="utf-8")) if command_config else {}
+    given = read_properties(_read_text(command_config)) if command_config else {}
     for option in options:
         name, separator, value = option.partition("=")
         if not separator:
@@ -116,6 +116,13 @@ def make_connection(bootstrap_servers: str, command_config: Path | None, options
         if name not in known and name not in IGNORED:
             raise InvalidSetting(f"unknown client setting '{name}'{nearest(name, known)}")
     return Connection(bootstrap_servers, {name: value for name, value in given.items() if name in known})
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as problem:
+        raise InvalidSetting(f"{path} is no text in UTF-8: {problem}") from None
 
 
 def read_properties(text: str) -> dict[str, str]:

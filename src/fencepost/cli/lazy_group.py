@@ -4,6 +4,7 @@ So `fencepost --help` loads no command, and each command only what it needs. Thi
 can understand becomes one line and an exit code, and never a traceback: `failures.py` has the table.
 """
 
+import errno
 import importlib
 from collections.abc import Mapping
 from typing import Any
@@ -44,5 +45,11 @@ class LazyGroup(click.Group):
             from fencepost.cli.failures import as_failure
 
             raise as_failure(problem) from problem
+        except OSError as problem:
+            # Click ends quietly when whoever reads our output goes away.
+            if problem.errno == errno.EPIPE:
+                raise
+            where = f"{problem.filename}: " if problem.filename else ""
+            raise click.ClickException(f"{where}{problem.strerror or problem}") from problem
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None

@@ -40,10 +40,9 @@ def list_command(
     """
     wanted = [*states, *(OPEN_STATES if only_open or longer_than is not None else ())]
     with connection.admin() as admin:
-        listed = admin.list_transactions(states=wanted)
-        found = [admin.describe_transaction(row.transactional_id) for row in listed]
+        found = admin.describe_transactions(states=wanted)
     at_ms = now_ms()
-    rows = [row for row in found if row is not None and (longer_than is None or age_ms(row, at_ms) > longer_than)]
+    rows = [row for row in found if longer_than is None or age_ms(row, at_ms) > longer_than]
     if as_json:
         print_json([as_document(row) for row in rows])
         return

@@ -91,6 +91,10 @@ class Admin:
             self.cluster, states=states, producer_ids=producer_ids, min_duration_ms=min_duration_ms
         )
 
+    def describe_transactions(self, *, states: Iterable[str] = ()) -> list[TransactionDescription]:
+        """Every transactional id in one of these states, in order; all of them if no state is given."""
+        return admin_transactions.describe_transactions(self.cluster, states=states)
+
     def describe_transaction(self, transactional_id: str) -> TransactionDescription | None:
         return admin_transactions.describe_transaction(self.cluster, transactional_id)
 

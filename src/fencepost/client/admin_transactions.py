@@ -23,6 +23,7 @@ from fencepost.wire.messages.describe_transactions import (
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
 )
+from fencepost.wire.messages.describe_transactions import TransactionState as DescribedTransaction
 from fencepost.wire.messages.list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
@@ -64,6 +65,22 @@ def list_transactions(
     return [found[name] for name in sorted(found)]
 
 
+def describe_transactions(cluster: Cluster, *, states: Iterable[str] = ()) -> list[TransactionDescription]:
+    """Every transactional id in one of these states, in order. The broker that lists an id coordinates it, so each is
+    asked twice and no more; an id that ends meanwhile is left out."""
+    cluster.refresh()
+    found: list[TransactionDescription] = []
+    for node in cluster.metadata.brokers.values():
+        listed = cluster.call(node, ListTransactionsRequest(state_filters=list(states)), ListTransactionsResponse)
+        if listed.error_code:
+            raise error_of(listed.error_code, "ListTransactions", what=str(node))
+        request = DescribeTransactionsRequest([row.transactional_id for row in listed.transaction_states])
+        described = cluster.call(node, request, DescribeTransactionsResponse) if request.transactional_ids else None
+        rows = described.transaction_states if described is not None else []
+        found += [_description(row) for row in rows if row.error_code == ErrorCode.NONE]
+    return sorted(found)
+
+
 def describe_transaction(
     cluster: Cluster, transactional_id: str, *, timeout_s: float = 30.0
 ) -> TransactionDescription | None:
@@ -80,8 +97,12 @@ def describe_transaction(
         return None
     if row.error_code:
         raise error_of(row.error_code, "DescribeTransactions", what=f"transactional id '{transactional_id}'")
+    return _description(row)
+
+
+def _description(row: DescribedTransaction) -> TransactionDescription:
     return TransactionDescription(
-        transactional_id=transactional_id,
+        transactional_id=row.transactional_id,
         state=row.transaction_state,
         identity=ProducerIdentity(row.producer_id, row.producer_epoch),
         timeout_ms=row.transaction_timeout_ms,
