@@ -32,12 +32,14 @@ check: setup
 	$(BIN)/python scripts/size_ratchet.py
 	$(BIN)/python scripts/generate_messages.py --check
 	$(BIN)/python scripts/generate_docs.py --check
+	$(BIN)/python scripts/generate_documents_page.py --check
 	$(BIN)/python scripts/draw_transaction_states.py --check
 	$(BIN)/python scripts/draw_group_states.py --check
 
 docs: setup
 	$(BIN)/python scripts/generate_messages.py
 	$(BIN)/python scripts/generate_docs.py
+	$(BIN)/python scripts/generate_documents_page.py
 	$(BIN)/python scripts/draw_transaction_states.py
 	$(BIN)/python scripts/draw_group_states.py
 
