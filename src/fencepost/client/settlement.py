@@ -17,8 +17,8 @@ from fencepost.client.producer_batch import ProducerBatch
 from fencepost.client.settings import ProducerSettings
 from fencepost.errors import ErrorCode
 
-CONCURRENT_PAUSE_S = 0.02
-"""The previous transaction is a few milliseconds from its end."""
+CONCURRENT_PAUSE_S, CONCURRENT_PAUSE_MAX_S = 0.002, 0.02
+"""The previous transaction is a few milliseconds from its end, mostly one or two; the pause doubles."""
 
 
 class Settled(NamedTuple):
@@ -116,8 +116,9 @@ class Settlement:
         if error_code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
             return 0.0
         if error_code == ErrorCode.CONCURRENT_TRANSACTIONS:
-            return CONCURRENT_PAUSE_S
-        first_s, longest_s = self._settings.retry_backoff_ms / 1000, self._settings.retry_backoff_max_ms / 1000
+            first_s, longest_s = CONCURRENT_PAUSE_S, CONCURRENT_PAUSE_MAX_S
+        else:
+            first_s, longest_s = self._settings.retry_backoff_ms / 1000, self._settings.retry_backoff_max_ms / 1000
         return min(first_s * 2.0 ** min(batch.attempts - 1, 32), longest_s)
 
     def _release(self, settled: Sequence[Settled]) -> None:
