@@ -195,7 +195,9 @@ def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
 ) -> None:
     fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     proxy.plan("Fetch", DAMAGE)
-    with Consumer(proxy.bootstrap_servers, **QUICK | {"max_partition_fetch_bytes": 1_000_000}) as consumer:
+    # The answer that is damaged must not be given up by a busy machine.
+    settings = QUICK | {"max_partition_fetch_bytes": 1_000_000, "request_timeout_ms": 30_000}
+    with Consumer(proxy.bootstrap_servers, **settings) as consumer:
         consumer.assign([(topic, 0)])
         seen: list[int] = []
 
