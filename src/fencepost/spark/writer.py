@@ -44,7 +44,7 @@ logger = logging.getLogger("fencepost.spark")
 
 HOPELESS = (AuthenticationFailed, Authorization, InvalidRecord, InvalidTopic, RecordTooLarge, UnsupportedVersion)
 """What a broker says again however often it is asked."""
-PERHAPS_TIMED_OUT = (InvalidProducerEpoch, InvalidTxnState, ProducerFenced, Timeout)
+PERHAPS_TIMED_OUT = (InvalidProducerEpoch, InvalidTxnState, ProducerFenced, PublishFailed, Timeout)
 SPARK_TROUBLE = (PySparkException, Py4JError)
 CANCELLED = "cancelled"
 

@@ -36,22 +36,27 @@ class DriverProcess:
         self._folder = folder
         self._options = {"servers": servers, "checkpoint": str(folder / "checkpoint"), **options}
         self._start_count = 0
+        self.log = self._output = folder
 
     def start(self, fail_at: str = "", **options: Any) -> "subprocess.Popen[str]":
         self._start_count += 1
         self.log = self._folder / f"reached-{self._start_count}"
+        self._output = self._folder / f"output-{self._start_count}"
         environment = os.environ | {FAIL_AT: fail_at, FAIL_LOG: str(self.log), "PYTHONPATH": str(ROOT)}
-        return subprocess.Popen(
-            [sys.executable, "-m", "tests.spark.sink.driver_program", json.dumps(self._options | options)],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        with self._output.open("w") as output:
+            return subprocess.Popen(
+                [sys.executable, "-m", "tests.spark.sink.driver_program", json.dumps(self._options | options)],
+                cwd=ROOT,
+                env=environment,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
 
     def wait(self, process: "subprocess.Popen[str]") -> Ended:
-        output, _ = process.communicate(timeout=TIMEOUT_S)
+        """Until the driver itself has ended; its JVM may live on for a moment, as in life."""
+        process.wait(TIMEOUT_S)
+        output = self._output.read_text()
         reached = [line.split()[0] for line in self.log.read_text().splitlines()] if self.log.exists() else []
         return Ended(process.returncode, output, reached)
 

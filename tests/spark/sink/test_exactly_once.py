@@ -10,6 +10,7 @@ from pyspark.sql import functions as sql
 from fencepost.client import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import SinkEvent, TransactionalSink, fail_points
+from fencepost.spark import sink as sink_module
 from fencepost.spark.transaction import Transaction
 from tests.spark.sink.streams import (
     copying_sink,
@@ -154,6 +155,22 @@ def test_a_commit_whose_answer_is_lost_is_recognised(
     drain(files(spark, tmp_path / "in"), sink, tmp_path / "checkpoint")
     assert [(event.retry_count, event.is_skipped) for event in events] == [(1, True)]
     assert rows_of(servers, "out", isolation_level="read_uncommitted") == Counter(INPUT)
+
+
+def test_auto_goes_to_the_executors_when_it_is_too_much_for_the_driver_and_comes_back(
+    spark: SparkSession, servers: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events: list[SinkEvent] = []
+    rows = spark.range(0, 5000, numPartitions=2).selectExpr("cast(id as string) value")
+    with TransactionalSink(servers, name="auto", topic="out", on_event=events.append) as sink:
+        monkeypatch.setattr(sink_module, "DRIVER_BYTES_MAX", 1000)
+        monkeypatch.setattr(sink_module, "TASK_BYTES_MIN", 100)
+        sink.write(rows, token="all")
+        sink.write(rows.limit(3), token="few")
+        sink.write(rows.limit(3), token="few again")
+    assert [event.mode for event in events] == ["executors", "executors", "driver"]
+    assert [event.row_count for event in events] == [5000, 3, 3]
+    assert rows_of(servers, "out").total() == 5006
 
 
 def test_the_classic_flow_of_transactions_is_served_too(spark: SparkSession, tmp_path: Path, mode: str) -> None:
