@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEFAULT_MASTER = "local[2]"
-LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+LOG_OPTION = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.properties').as_uri()}"
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+FAST_JAVA = "-XX:+UseParallelGC"
 
 # Spark's own default writes each file of the checkpoint, and a checksum beside it, through two renames.
 CHECKPOINT_FILES = {
@@ -44,7 +46,6 @@ LOCAL = {
     "spark.driver.memory": "2g",
     "spark.sql.shuffle.partitions": "2",
     "spark.python.daemon.module": "fencepost.pipelines.worker_daemon",
-    "spark.driver.extraJavaOptions": f"-XX:+UseParallelGC -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
     **CHECKPOINT_FILES,
 }
 
@@ -56,7 +57,8 @@ def is_local(master: str) -> bool:
 def session_settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
     """What the session is made with: defaults for the master, and over them what was asked for."""
     defaults = {**EVERYWHERE, **(LOCAL if is_local(master) else {})}
-    return {**defaults, **given}
+    java_options = f"{LOG_OPTION} {given.get(JAVA_OPTIONS, FAST_JAVA)}"
+    return {**defaults, **given, JAVA_OPTIONS: java_options}
 
 
 def start_session(

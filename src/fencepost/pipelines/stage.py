@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from fencepost.pipelines.output import check_outputs, one_frame
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.run_options import RunOptions
-from fencepost.pipelines.state import probe, shape_of
+from fencepost.pipelines.state import shape_of
 from fencepost.spark.sink import TransactionalSink
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ class Stage:
 
     def _check(self) -> bool:
         shape = shape_of(self._spark, self.pipeline, include_headers=self._includes_headers)
-        inputs = [probe(self._spark, include_headers=self._includes_headers) for _ in self.pipeline.reads]
-        check_outputs(self.pipeline, self.pipeline.outputs(inputs))
+        check_outputs(self.pipeline, shape.outputs)
         return shape.is_stateful
 
     def start(self, *, available_now: bool) -> None:

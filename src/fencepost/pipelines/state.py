@@ -46,8 +46,9 @@ HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 @dataclass(frozen=True)
 class Shape:
-    """What planning a pipeline told: the stateful operators of its outputs, by name."""
+    """What planning a pipeline told: its outputs, over streams that read nothing, and their stateful operators."""
 
+    outputs: "dict[str, DataFrame] | DataFrame"
     operators: tuple[str, ...]
 
     @property
@@ -58,7 +59,8 @@ class Shape:
 def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool = False) -> Shape:
     """Plan the pipeline over streams that have the source's columns and read nothing."""
     inputs = [probe(spark, include_headers=include_headers) for _ in pipeline.reads]
-    frames = frames_of(plan(pipeline, inputs))
+    outputs = plan(pipeline, inputs)
+    frames = list(outputs.values()) if isinstance(outputs, dict) else [outputs]
     for frame in frames:
         check_streams(pipeline, frame)
     operators = [list(stateful_operators(logical_plan(frame))) for frame in frames]
@@ -67,7 +69,7 @@ def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool
         check_apart(pipeline, operators)
     for frame in frames:
         check_supported(spark, pipeline, frame)
-    return Shape(names)
+    return Shape(outputs, names)
 
 
 def plan(pipeline: Pipeline, inputs: Sequence["DataFrame"]) -> "dict[str, DataFrame] | DataFrame":
@@ -80,10 +82,6 @@ def plan(pipeline: Pipeline, inputs: Sequence["DataFrame"]) -> "dict[str, DataFr
             f"pipeline '{pipeline.name}' cannot be planned on a stream: {problem}\n"
             "Its function may only build DataFrames: no collect, count, show or write."
         ) from None
-
-
-def frames_of(outputs: "dict[str, DataFrame] | DataFrame") -> list["DataFrame"]:
-    return list(outputs.values()) if isinstance(outputs, dict) else [outputs]
 
 
 def probe(spark: "SparkSession", *, include_headers: bool) -> "DataFrame":

@@ -15,13 +15,15 @@ import psutil
 
 from tests.spark.pipelines.use import EXAMPLES
 
-WAIT_S = 420.0
+QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+WAIT_S = 1200.0
 """Starts of Spark take seconds, and on a busy machine minutes."""
 
 
 class Run:
     def __init__(self, target: str, servers: str, folder: Path, *options: str) -> None:
         command = [sys.executable, "-m", "fencepost", "run", str(EXAMPLES / target), "--json"]
+        command += ["--set", f"spark.driver.extraJavaOptions={QUICK_TO_START}"]
         command += ["--bootstrap-servers", servers, "--checkpoint", str(folder / "checkpoint"), *options]
         self._log = folder / "run.log"
         with self._log.open("a") as log:

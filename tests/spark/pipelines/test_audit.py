@@ -9,6 +9,7 @@ from fencepost.pipelines.audit import Finding, Place, audit
 from fencepost.pipelines.audit_rules import KeyRule, PipelineRule, Span, key_and_value
 from fencepost.pipelines.pipeline import InvalidPipeline, pipeline
 
+pytestmark = pytest.mark.timeout(1800)
 SCHEMA = "key binary, value binary, topic string, partition int, offset bigint"
 INPUT = [("a", 0, 0), ("b", 0, 1), ("a", 0, 3), ("c", 1, 0), ("d", 1, 7)]
 """Key, partition, offset; the value is the place. Offsets have holes, as markers leave them."""

@@ -6,8 +6,11 @@ import json
 import struct
 from collections import Counter
 
+import pytest
+
 from tests.spark.pipelines.use import Drained, as_bytes, create, example, lag, one, read, read_headers, write
 
+pytestmark = pytest.mark.timeout(3600)
 PURCHASES = [
     {
         "userId": f"u{n % 7}",

@@ -11,7 +11,7 @@ import pytest
 from tests.spark.pipelines.running import WAIT_S, Run, assert_gone, until
 from tests.spark.pipelines.use import EXAMPLES, as_bytes, create, lag, read, write
 
-pytestmark = pytest.mark.timeout(1800)
+pytestmark = pytest.mark.timeout(3600)
 
 
 def transfers(start, end):

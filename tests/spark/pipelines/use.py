@@ -16,7 +16,7 @@ from fencepost.spark.sink_event import SinkEvent
 from fencepost.types import TopicPartition
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "pipelines"
-TIMEOUT_S = 300
+TIMEOUT_S = 900
 Row = tuple[bytes | None, bytes | None]
 
 

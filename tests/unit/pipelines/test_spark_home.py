@@ -34,4 +34,7 @@ def test_what_is_asked_for_wins_over_the_defaults_and_a_cluster_gets_no_local_on
     local = session_settings("local[2]", {"spark.ui.enabled": "true"})
     assert local["spark.ui.enabled"] == "true"
     assert local["spark.hadoop.fs.file.impl"].endswith("RawLocalFileSystem")
+    options = session_settings("local", {"spark.driver.extraJavaOptions": "-Xss4m"})["spark.driver.extraJavaOptions"]
+    assert options.startswith("-Dlog4j2.")
+    assert options.endswith(" -Xss4m")
     assert "spark.driver.host" not in session_settings("spark://host:7077", {})
