@@ -20,6 +20,9 @@ def test_lag_is_records_to_read_and_not_offsets(cli: Cli, topic: str, name: str)
     assert row["end_offset"] - row["committed_offset"] == 10, "offsets overstate it"
     assert row["records_to_read"] == 3
     assert row["is_counted"]
+    [uncounted] = cli("groups", "describe", name, "--count-for", "0ms", "--json").json()["offsets"]
+    assert (uncounted["records_to_read"], uncounted["is_counted"]) == (10, False), "an upper bound, told as one"
+    assert "<=10" in cli("groups", "describe", name, "--count-for", "0ms").out
     cli("consume", topic, "-g", name)
     row = offsets_of(cli, name)[0]
     assert row["records_to_read"] == 0
@@ -47,6 +50,10 @@ def test_members_are_shown_with_what_they_read(cli: Cli, topic: str, name: str) 
         described = cli("groups", "describe", name, "--json").json()
         assert described["members"][0]["client_id"] == "reader-7"
         assert described["members"][0]["partitions"] == [f"{topic}-0", f"{topic}-1"]
+        assert [(row["committed_offset"], row["records_to_read"]) for row in described["offsets"]] == [(None, None)] * 2
+        consumer.commit_sync({(topic, 1): 0})
+        assert offsets_of(cli, name)[1]["records_to_read"] == 1
+        assert offsets_of(cli, name)[0]["records_to_read"] is None
         refused = cli("groups", "reset", name, "--to", "earliest", "--topic", topic, "--yes", exit_code=1)
         assert "reader-7" in refused.err
     assert name in cli("groups", "list").out

@@ -39,10 +39,11 @@ def command(group_id: str, count_for: int, as_json: bool, connection: Connection
     """
     with connection.admin() as admin:
         group = existing_group(admin, group_id)
+        owners = {where: member for member in group.members for where in member.partitions}
         is_pending = has_pending_offsets(admin, group_id)
-        committed = {where: row.offset for where, row in admin.group_offsets(group_id).items()}
+        committed: dict[TopicPartition, int | None] = dict.fromkeys(owners)
+        committed |= {where: row.offset for where, row in admin.group_offsets(group_id).items()}
         lags = measure_lag(admin, connection, committed, deadline=Deadline(count_for / 1000))
-    owners = {where: member for member in group.members for where in member.partitions}
     if as_json:
         print_json(as_document(group, lags, owners, is_pending=is_pending))
         return

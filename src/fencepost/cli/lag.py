@@ -19,16 +19,19 @@ from fencepost.types import OffsetRange, TopicPartition
 @dataclass(frozen=True, slots=True)
 class PartitionLag:
     topic_partition: TopicPartition
-    committed_offset: int
+    committed_offset: int | None
     start_offset: int
     last_stable_offset: int
     end_offset: int
-    records: int
+    records: int | None
+    """None where nothing is committed: where a member begins is its own setting."""
     is_counted: bool
     """False: `records` is an upper bound."""
 
     @property
-    def records_text(self) -> str:
+    def records_text(self) -> str | None:
+        if self.records is None:
+            return None
         return str(self.records) if self.is_counted else f"<={self.records}"
 
     @property
@@ -38,7 +41,7 @@ class PartitionLag:
 
 
 def measure_lag(
-    admin: Admin, connection: Connection, committed: Mapping[TopicPartition, int], *, deadline: Deadline
+    admin: Admin, connection: Connection, committed: Mapping[TopicPartition, int | None], *, deadline: Deadline
 ) -> list[PartitionLag]:
     """In the order of the partitions; one whose topic is gone is left out."""
     there = admin.describe_topics()
@@ -49,12 +52,13 @@ def measure_lag(
     settings = connection.consumer_settings(isolation_level="read_committed")
     lags = []
     for where in partitions:
-        unread = OffsetRange(max(committed[where], starts[where]), stable[where])
-        try:
-            records, is_counted = count_records(admin.cluster, settings, where, unread, deadline), True
-        except Timeout:
-            records, is_counted = len(unread), False
-        lags.append(
-            PartitionLag(where, committed[where], starts[where], stable[where], ends[where], records, is_counted)
-        )
+        at = committed[where]
+        records, is_counted = None, False
+        if at is not None:
+            unread = OffsetRange(max(at, starts[where]), stable[where])
+            try:
+                records, is_counted = count_records(admin.cluster, settings, where, unread, deadline), True
+            except Timeout:
+                records = len(unread)
+        lags.append(PartitionLag(where, at, starts[where], stable[where], ends[where], records, is_counted))
     return lags
