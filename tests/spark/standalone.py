@@ -100,9 +100,21 @@ class StandaloneCluster:
         folder.mkdir(parents=True)
         log = folder / "log"
         opened = [f"--add-opens={package}=ALL-UNNAMED" for package in OPENED]
-        command = [_java(), "-Xmx512m", *opened, "-cp", f"{JARS}/*", main_class, "--webui-port", "0", *arguments]
+        command = [
+            _java(),
+            "-Xmx512m",
+            "-Dspark.master.rest.enabled=false",
+            *opened,
+            "-cp",
+            f"{JARS}/*",
+            main_class,
+            "--webui-port",
+            "0",
+            *arguments,
+        ]
         environment = os.environ | {
             "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "SPARK_SCALA_VERSION": _scala_version(),
             "SPARK_WORKER_DIR": str(folder / "work"),
             "SPARK_LOCAL_DIRS": str(folder / "local"),
             "SPARK_LOCAL_IP": "127.0.0.1",
@@ -122,6 +134,12 @@ class StandaloneCluster:
                 return found.group(1)
             time.sleep(0.1)
         raise TimeoutError(f"{pattern} did not appear in:\n{log.read_text(errors='replace')}")
+
+
+def _scala_version() -> str:
+    """A worker looks for it beside the sources of Spark unless it is told."""
+    (name,) = [path.name for path in JARS.glob("spark-core_*.jar")]
+    return name.removeprefix("spark-core_").split("-")[0]
 
 
 def _java() -> str:

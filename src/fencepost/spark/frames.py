@@ -49,7 +49,7 @@ def record_frame(frames: Frames, topic: str | None) -> DataFrame | None:
 
 
 def count_frames(frames: Frames) -> int:
-    return 1 if isinstance(frames, DataFrame) else len(frames)
+    return len(frames) if isinstance(frames, Mapping | Sequence) else 1
 
 
 def given_topics(frames: Frames, topic: str | None) -> list[str]:

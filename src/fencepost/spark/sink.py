@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.settings import ProducerSettings, client_settings, parse_bootstrap_servers
-from fencepost.settings import InvalidSetting
+from fencepost.settings import InvalidSetting, as_text
 from fencepost.spark.frames import Frames, count_frames, given_topics, record_frame
 from fencepost.spark.ledger import Ledger
 from fencepost.spark.offsets import SourceOffsets, from_json
@@ -88,7 +88,8 @@ class TransactionalSink(Closing):
         self._is_stateful = is_stateful
         self._on_event = on_event
         self._writer_id = uuid.uuid4().hex
-        self._options = KafkaOptions(servers, tuple(sorted((key, str(value)) for key, value in client.items())))
+        given = {key: as_text(value) for key, value in client.items() if value is not None}
+        self._options = KafkaOptions(servers, tuple(sorted(given.items())))
         self._cluster = Cluster(servers, settings)
         self._layout = OutputLayout(self._cluster, self._options, settings)
         self._writer = ExactlyOnceWriter(
@@ -100,10 +101,11 @@ class TransactionalSink(Closing):
             max_retries=max_retries,
         )
         self._last_bytes = 0
+        self._is_session_checked = False
 
     def __call__(self, batch_df: DataFrame, batch_id: int) -> None:
         """Write one micro-batch, exactly once."""
-        _check_session(batch_df.sparkSession.sparkContext)
+        self._check_session(batch_df.sparkSession.sparkContext)
         found = self._query_log.locate(batch_df, batch_id)
         planned = BatchToken(
             sink=self.name,
@@ -142,7 +144,7 @@ class TransactionalSink(Closing):
                 "with write(df, token='...') a repetition is recognised",
                 stacklevel=2,
             )
-        _check_session(SparkContext._active_spark_context)
+        self._check_session(SparkContext._active_spark_context)
         outcome = self._write(frames, BatchWork(given_token=token, writer=uuid.uuid4().hex), otherwise=None)
         self._tell(None, outcome)
         return not outcome.is_skipped
@@ -150,6 +152,12 @@ class TransactionalSink(Closing):
     def close(self) -> None:
         self._writer.close()
         self._cluster.close()
+
+    def _check_session(self, context: SparkContext | None) -> None:
+        """Once: it takes many calls to the JVM, and settings like these never change."""
+        if not self._is_session_checked:
+            check_session(context)
+            self._is_session_checked = True
 
     def _write(self, frames: Frames, work: Work, *, otherwise: DataFrame | None) -> Outcome:
         topics = given_topics(frames, self._topic)
@@ -244,7 +252,7 @@ def _check_arguments(*, name: str, namespace: str, mode: str, ledger: str, clien
             raise InvalidSetting(f"{setting} is the sink's own: leave it out")
 
 
-def _check_session(context: SparkContext | None) -> None:
+def check_session(context: SparkContext | None) -> None:
     if context is not None and context.getConf().get("spark.speculation", "false") == "true":
         raise RefusedSetup(
             "spark.speculation=true: two attempts of one task would publish at the same time. Switch it off for this "

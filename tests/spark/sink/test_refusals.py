@@ -17,7 +17,7 @@ from fencepost.settings import InvalidSetting
 from fencepost.spark import TransactionalSink, fail_points
 from fencepost.spark.encode import ENCODED_DDL
 from fencepost.spark.publish_task import PublishTask
-from fencepost.spark.sink import _check_session
+from fencepost.spark.sink import check_session
 from fencepost.spark.sink_errors import FencedByAnotherDriver, GaveUp, RefusedSetup
 from tests.spark.sink.streams import copying_sink, drain, feed, files, fill, numbered, rows_of, source
 
@@ -127,7 +127,7 @@ def test_a_batch_that_keeps_failing_is_given_up_with_what_happened(
 def test_speculation_is_refused() -> None:
     context = SimpleNamespace(getConf=lambda: {"spark.speculation": "true"})
     with pytest.raises(RefusedSetup, match=r"spark\.speculation=true"):
-        _check_session(context)
+        check_session(context)
 
 
 @pytest.mark.parametrize(
