@@ -48,17 +48,6 @@ class RangeReader:
                 if decoded.records.num_rows:
                     yield decoded.records
 
-    def batches(self, wanted: PartitionRange) -> Iterator[memoryview]:
-        """The record batches that begin in the range as the log has them, control batches too, nothing filtered."""
-        for chunk in self._chunks(wanted):
-            data, _ = chunk.rest()
-            while len(data):
-                header = read_header(data)
-                if header.base_offset >= wanted.offsets.end_offset:
-                    return
-                yield data[: header.size_bytes]
-                data = data[header.size_bytes :]
-
     def _chunks(self, wanted: PartitionRange) -> Iterator[FetchChunk]:
         position, end_offset = wanted.offsets
         deadline, backoff = self._deadline(), Backoff(self._settings)
