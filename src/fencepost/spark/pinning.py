@@ -17,6 +17,7 @@ from pyspark.sql import functions as sql
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import invariant
 from fencepost.spark.encode import ENCODED_DDL, ENCODED_SCHEMA, OVERFLOW, Encoder
+from fencepost.spark.fail_points import fail_point
 from fencepost.spark.publish import PinnedBatch, Publisher
 from fencepost.spark.publish_task import PUBLISHED_DDL, PublishTask
 from fencepost.spark.sink_errors import InvalidRow, PublishFailed
@@ -69,6 +70,7 @@ class DriverPinned:
         batches = (scalar.as_buffer() for chunk in chunks for scalar in chunk)
         for where, batch in zip(wheres, batches, strict=True):
             yield where, memoryview(batch)
+            fail_point("publish-task")
 
 
 class ExecutorsPinned:

@@ -12,7 +12,6 @@ from fencepost.client.raw_producer import RawProducer
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.columnar import ProducerStamp, stamp_producer
 from fencepost.records.header import read_header
-from fencepost.spark.fail_points import fail_point
 from fencepost.spark.options import KafkaOptions
 from fencepost.types import Buffer, TopicPartition
 
@@ -71,4 +70,3 @@ def _stamped(batches: Iterable[PinnedBatch], identity: ProducerIdentity) -> Iter
         stamp_producer(batch, stamp)
         stamps[where] = stamp.after(read_header(batch).record_count)
         yield where, batch
-        fail_point("publish-task")

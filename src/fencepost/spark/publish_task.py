@@ -14,6 +14,7 @@ from pyspark import TaskContext
 
 from fencepost.client.exceptions import ClientError
 from fencepost.client.values import ProducerIdentity
+from fencepost.spark.fail_points import fail_point
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.publish import PinnedBatch, Publisher
 from fencepost.spark.sink_errors import PublishFailed
@@ -68,6 +69,7 @@ def _pinned(batches: Iterator[pa.RecordBatch]) -> Iterator[PinnedBatch]:
         wheres = zip(rows.column("topic").to_pylist(), rows.column("partition").to_pylist(), strict=True)
         for where, scalar in zip(wheres, rows.column("batch"), strict=True):
             yield TopicPartition(*where), memoryview(scalar.as_buffer())
+            fail_point("publish-task")
 
 
 def _answer(rows: list[tuple[str, int, int, str | None]]) -> pa.RecordBatch:
