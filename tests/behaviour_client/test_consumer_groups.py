@@ -27,6 +27,7 @@ from tests.peers import require_jars
 
 # Kafka's waiting times, cut to what a test can wait for.
 QUICK_TIMERS = {
+    "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
     "group.consumer.session.timeout.ms": "5000",

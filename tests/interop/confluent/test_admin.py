@@ -97,7 +97,7 @@ def test_settings_of_a_topic_are_described_and_altered(manager: AdminClient, nam
     (future,) = manager.incremental_alter_configs([change]).values()
     future.result(DEADLINE_S)
     assert described()["cleanup.policy"].value == "compact"
-    assert described()["retention.ms"].value == "604800000"
+    assert described()["retention.ms"].value == "-1"
 
     topic_settings = ConfigResource(ResourceType.TOPIC, name, set_config={"max.message.bytes": "5000"})
     with pytest.warns(DeprecationWarning, match="incremental_alter_configs"):

@@ -71,7 +71,7 @@ def test_settings_of_a_topic_are_described_altered_and_reset(manager: KafkaAdmin
     manager.alter_configs([ConfigResource(ConfigResourceType.TOPIC, name, {"cleanup.policy": "compact"})])
     assert (described()["cleanup.policy"], described()["retention.ms"]) == ("compact", "1000")
     manager.reset_configs([ConfigResource(ConfigResourceType.TOPIC, name, {"retention.ms": None})])
-    assert (described()["cleanup.policy"], described()["retention.ms"]) == ("compact", "604800000")
+    assert (described()["cleanup.policy"], described()["retention.ms"]) == ("compact", "-1")
 
 
 def test_the_cluster_is_described(broker: EmbeddedBroker, manager: KafkaAdminClient) -> None:
