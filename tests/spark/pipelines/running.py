@@ -93,6 +93,9 @@ class Run:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.kill()
+        self._reader.join(WAIT_S)
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
 
 def assert_gone(processes: list[psutil.Process]) -> None:

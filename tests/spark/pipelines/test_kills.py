@@ -2,6 +2,7 @@
 end.
 """
 
+import contextlib
 import json
 import random
 import threading
@@ -78,40 +79,36 @@ def check(servers, count):
 
 
 def kill_at_random(tmp_path, *, kills, seed):
-    """Victims in turn: the run, the broker, both. A run that is killed must have committed something since the last
-    kill of it, at every other kill; the others hit it wherever it is, also while it starts."""
+    """Victims in turn: the run, the broker, both. Three runs of four are killed after their first commit at the
+    earliest, the fourth wherever it is, also while it starts."""
     chance = random.Random(seed)
-    with KilledBroker(tmp_path / "data", seed=seed, settings=SETTINGS) as broker:
+    families: list[list[psutil.Process]] = []
+    with KilledBroker(tmp_path / "data", seed=seed, settings=SETTINGS) as broker, contextlib.ExitStack() as runs:
         create(broker.bootstrap_servers, "purchases")
         run = None
-        families: list[list[psutil.Process]] = []
-        try:
-            with Purchases(broker.bootstrap_servers) as purchases:
-                for number in range(kills):
-                    if run is None:
-                        run = Run("shop.py", broker.bootstrap_servers, tmp_path)
-                        if number % 4 != 3:
-                            run.wait_for_progress(transactions=1)
-                    time.sleep(chance.uniform(0.0, 3.0))
-                    victim = ("run", "broker", "both")[number % 3]
-                    if victim != "broker":
-                        families.append(run.family())
-                        run.kill()
-                        run = None
-                    if victim != "run":
-                        broker.kill()
-                        broker.start()
-                count = lambda: purchases.count  # noqa: E731 - read after the writer has ended
-        finally:
-            if run is not None:
-                families.append(run.family())
-                run.kill()
-        with Run("shop.py", broker.bootstrap_servers, tmp_path, "--once") as last:
-            assert last.wait_for_end() == 0, last.story()
+        with Purchases(broker.bootstrap_servers) as purchases:
+            for number in range(kills):
+                if run is None:
+                    run = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path))
+                    if number % 4 != 3:
+                        run.wait_for_progress(transactions=1)
+                time.sleep(chance.uniform(0.0, 3.0))
+                victim = ("run", "broker", "both")[number % 3]
+                if victim != "broker":
+                    families.append(run.family())
+                    run.kill()
+                    run = None
+                if victim != "run":
+                    broker.kill()
+                    broker.start()
+        if run is not None:
+            run.kill()
+        last = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path, "--once"))
+        assert last.wait_for_end() == 0, last.story()
         for family in families:
             assert_gone(family)
-        assert count() > 0
-        check(broker.bootstrap_servers, count())
+        assert purchases.count > 0
+        check(broker.bootstrap_servers, purchases.count)
 
 
 def test_three_kills_at_random_moments_lose_nothing_and_repeat_nothing(tmp_path):
