@@ -205,7 +205,7 @@ class BrokerServer:
         outcome = self._handle(call)
         if isinstance(outcome, Reply):
             call.reply = outcome
-            if outcome.position <= self.core.synced_position:
+            if outcome.position <= self.core.journal.synced_position:
                 connection.flush()
             else:
                 self._awaiting_sync[connection] = None
@@ -224,7 +224,7 @@ class BrokerServer:
 
     @property
     def synced_position(self) -> int:
-        return self.core.synced_position
+        return self.core.journal.synced_position
 
     @property
     def takes_requests(self) -> bool:
@@ -286,7 +286,7 @@ class BrokerServer:
 
     def _send_replies(self, connection: Connection) -> None:
         connection.flush()
-        if connection.waits_for_sync:
+        if connection.waiting and connection.waiting[0].reply is not None:
             self._awaiting_sync[connection] = None
 
     def _take_up_reading(self) -> None:

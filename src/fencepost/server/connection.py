@@ -124,11 +124,6 @@ class Connection(asyncio.BufferedProtocol):
             self.last_activity_ms = host.monotonic_ms()
             self.adjust_reading()
 
-    @property
-    def waits_for_sync(self) -> bool:
-        """The next reply is there but not yet durable."""
-        return bool(self.waiting) and self.waiting[0].reply is not None
-
     def pause_writing(self) -> None:
         self._can_write = False
         self.adjust_reading()

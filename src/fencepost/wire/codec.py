@@ -69,8 +69,7 @@ def encode_request(
 
 def encode_response(api_key: int, version: int, correlation_id: int, message: Message) -> list[Buffer]:
     api = _known(api_key, version)
-    out = Output()
-    out += _NO_LENGTH_YET
+    out = Output(_NO_LENGTH_YET)
     write_response_header(out, correlation_id, api.response_header_version(version))
     message.encode(out, version)
     return _finished(out)
