@@ -27,7 +27,7 @@ INVOICES, SHIPMENTS = "invoices", "shipments"
 OUTPUTS = (INVOICES, SHIPMENTS, "purchases.dead-letters")
 PIPELINE = Path(__file__).with_name("shop.py")
 HOLD_S = 3600
-PATIENCE_S = 150.0
+PATIENCE_S = 300.0
 POLL_S = 0.1
 
 
@@ -38,7 +38,7 @@ class Plot:
     per_second: int = 1_000
     partitions: int = 2
     kill_at: str = "published"
-    kill_in_batch: int = 3
+    kill_in_batch: int = 2
     calm_s: float = 4.0
     """How long things go well between two faults."""
 
