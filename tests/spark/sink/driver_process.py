@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fencepost.client.closing import Closing
 from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
 from tests.spark.sink.streams import rows_of
 
@@ -29,7 +30,7 @@ class Ended:
         return found
 
 
-class DriverProcess:
+class DriverProcess(Closing):
     """One checkpoint, started as often as it takes."""
 
     def __init__(self, folder: Path, servers: str, **options: Any) -> None:
@@ -37,6 +38,7 @@ class DriverProcess:
         self._options = {"servers": servers, "checkpoint": str(folder / "checkpoint"), **options}
         self._start_count = 0
         self.log = self._output = folder
+        self._processes: list[subprocess.Popen[str]] = []
 
     def start(self, fail_at: str = "", **options: Any) -> "subprocess.Popen[str]":
         self._start_count += 1
@@ -44,7 +46,7 @@ class DriverProcess:
         self._output = self._folder / f"output-{self._start_count}"
         environment = os.environ | {FAIL_AT: fail_at, FAIL_LOG: str(self.log), "PYTHONPATH": str(ROOT)}
         with self._output.open("w") as output:
-            return subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-m", "tests.spark.sink.driver_program", json.dumps(self._options | options)],
                 cwd=ROOT,
                 env=environment,
@@ -52,6 +54,14 @@ class DriverProcess:
                 stderr=subprocess.STDOUT,
                 text=True,
             )
+        self._processes.append(process)
+        return process
+
+    def close(self) -> None:
+        """No driver outlives its test."""
+        for process in self._processes:
+            process.kill()
+            process.wait()
 
     def wait(self, process: "subprocess.Popen[str]") -> Ended:
         """Until the driver itself has ended; its JVM may live on for a moment, as in life."""

@@ -21,9 +21,11 @@ def arm(point: str) -> str:
 
 def killed_at(points: list[str], folder: Path, mode: str) -> None:
     """One kill for each point, one after the other, each on top of what the one before left behind."""
-    with EmbeddedBroker(settings={"num.partitions": "3"}) as broker:
+    with (
+        EmbeddedBroker(settings={"num.partitions": "3"}) as broker,
+        DriverProcess(folder, broker.bootstrap_servers, sink={"mode": mode}) as driver,
+    ):
         servers = broker.bootstrap_servers
-        driver = DriverProcess(folder, servers, sink={"mode": mode})
         expected: set[bytes] = set()
         for number, point in enumerate(points):
             rows = numbered(1000 * number, 1000 * (number + 1))

@@ -22,10 +22,15 @@ REACHED_TIMEOUT_S = 300
 )
 def test_a_lost_executor_costs_a_retry_and_nothing_else(tmp_path: Path, mode: str, point: str) -> None:
     rows = numbered(0, 4000)
-    with EmbeddedBroker(settings={"num.partitions": "4"}) as broker, StandaloneCluster(tmp_path / "cluster") as cluster:
+    with (
+        EmbeddedBroker(settings={"num.partitions": "4"}) as broker,
+        StandaloneCluster(tmp_path / "cluster") as cluster,
+        DriverProcess(
+            tmp_path, broker.bootstrap_servers, master=cluster.master, per_trigger=2000, sink={"mode": mode}
+        ) as driver,
+    ):
         servers = broker.bootstrap_servers
         fill(servers, "in", rows)
-        driver = DriverProcess(tmp_path, servers, master=cluster.master, per_trigger=2000, sink={"mode": mode})
         # The first micro-batch is empty: it pins where the source starts, and has no blocks to lose.
         armed = f"{point}=stop:{STOP_S}" + ("#2" if point == "pinned" else "")
         process = driver.start(armed, spark={"spark.executor.memory": "512m"})
