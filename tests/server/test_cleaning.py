@@ -40,10 +40,11 @@ def produce(client: RawClient, topic: str, key: bytes) -> None:
 def test_a_deleted_topic_and_shadowed_records_vanish_from_the_folder_of_a_broker_that_serves(tmp_path: Path) -> None:
     with EmbeddedBroker(data=tmp_path, settings=SETTINGS) as broker, RawClient(broker.bootstrap_servers) as client:
         compacted = [CreatableTopicConfig("cleanup.policy", "compact")]
+        kept = [CreatableTopicConfig("retention.ms", "-1")]  # the records' timestamps are older than any retention
         topics = [
             CreatableTopic("dead", num_partitions=1, replication_factor=1),
             CreatableTopic("table", num_partitions=1, replication_factor=1, configs=compacted),
-            CreatableTopic("living", num_partitions=1, replication_factor=1),
+            CreatableTopic("living", num_partitions=1, replication_factor=1, configs=kept),
         ]
         client.ask(KEY_OF["CreateTopics"], 5, CreateTopicsRequest(topics=topics, timeout_ms=1000))
         for _ in range(30):
