@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline_parts.engine import TOTAL, Engine, MicroBatch, median_phases, rate, with_rows
 from pipeline_parts.engine_program import CONNECTOR, Job
@@ -36,6 +37,16 @@ ROUNDS_MAX = 3
 ROUNDS_END_S = 420.0
 """No round begins that would pass this, if it takes as long as the one before."""
 RATE_GOAL, LATENCY_GOAL = 1.5, 0.6
+
+
+class Measured(NamedTuple):
+    micro_batches: list[MicroBatch]
+    cpu_us: float
+    """CPU time of the engine's processes for one row, reading the checkpoint and starting the query included."""
+
+    @property
+    def rate(self) -> float:
+        return rate(self.micro_batches)
 
 
 class Benchmark:
@@ -124,14 +135,14 @@ class Benchmark:
         return seen_ms[WARM_UP_ARRIVALS:], micro_batches[WARM_UP_ARRIVALS:]
 
     def _rates(self) -> Iterator[tuple[str, list[Figure]]]:
-        best: dict[tuple[str, int, str], list[MicroBatch]] = {}
+        best: dict[tuple[str, int, str], Measured] = {}
         round_count = 0
         while round_count < ROUNDS_MAX:
             round_began_s = time.monotonic()
             for name, size, engine in product(self._topics, self._rows, self._engines[:: -1 if round_count % 2 else 1]):
                 case = (name, size, engine.kind)
                 found = self._copy(engine, name, size)
-                best[case] = max(best.get(case, found), found, key=rate)
+                best[case] = max(best.get(case, found), found, key=lambda measured: measured.rate)
             round_count += 1
             now_s = time.monotonic()
             if self._is_quick or now_s - self._began_s + now_s - round_began_s > ROUNDS_END_S:
@@ -140,15 +151,18 @@ class Benchmark:
             heading = f"{name}: rows of {size} B, {PARTITION_COUNT} partitions, best of {round_count} round(s)"
             yield heading, _rate_figures(f"{name}, {size} B", {kind: best[name, size, kind] for kind in self._kinds})
 
-    def _copy(self, engine: Engine, name: str, size: int) -> list[MicroBatch]:
-        """The micro-batches of one copy, without the first."""
+    def _copy(self, engine: Engine, name: str, size: int) -> Measured:
+        """The micro-batches of one copy, without the first; CPU time of all."""
+        row_count = self._rows[size] * MICRO_BATCHES
         topics = self._topics[name]
         output = topics.create(f"copy-{self._job_count}")
         job = self._job(topics, "drain", f"input-{size}", output, max_offsets=self._rows[size])
+        cpu_before_s = engine.cpu_seconds()
         micro_batches = with_rows(engine.drain(job))
-        topics.verify(output, self._rows[size] * MICRO_BATCHES)
+        cpu_s = engine.cpu_seconds() - cpu_before_s
+        topics.verify(output, row_count)
         topics.delete(output)
-        return micro_batches[1:]
+        return Measured(micro_batches[1:], cpu_s / row_count * 1e6)
 
     def _job(self, topics: Topics, kind: str, source: str, output: str, *, max_offsets: int | None = None) -> Job:
         self._job_count += 1
@@ -163,13 +177,16 @@ class Benchmark:
         }
 
 
-def _rate_figures(case: str, found: dict[str, list[MicroBatch]]) -> list[Figure]:
-    rates = {kind: rate(micro_batches) for kind, micro_batches in found.items()}
-    figures = [Figure(f"{case}: {kind}", rates[kind], "rows/s", note=_note(found[kind])) for kind in found]
-    rival = rates.pop(CONNECTOR, 0.0)
-    for kind, own in rates.items() if rival else ():
-        goal = RATE_GOAL if kind == "driver" else None
-        figures.append(Figure(f"{case}: {kind} over connector", own / rival, "x", at_least=goal))
+def _rate_figures(case: str, found: dict[str, Measured]) -> list[Figure]:
+    figures = []
+    for kind, own in found.items():
+        figures.append(Figure(f"{case}: {kind}", own.rate, "rows/s", note=_note(own.micro_batches)))
+        figures.append(Figure(f"{case}: {kind}, CPU of Spark and Python", own.cpu_us, "us per row"))
+    rival = found.get(CONNECTOR)
+    for kind, own in found.items():
+        if rival is not None and own is not rival:
+            goal = RATE_GOAL if kind == "driver" else None
+            figures.append(Figure(f"{case}: {kind} over connector", own.rate / rival.rate, "x", at_least=goal))
     return figures
 
 

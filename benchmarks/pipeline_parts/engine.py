@@ -1,5 +1,6 @@
 """An engine in a process of its own, and what its micro-batches took."""
 
+import contextlib
 import json
 import statistics
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import psutil
 from pipeline_parts.engine_program import ANSWER, CONNECTOR, Job
 
 JARS = Path(__file__).resolve().parents[2] / ".peers" / "spark-connector-4.2.0"
@@ -71,6 +73,16 @@ class Engine:
         finally:
             watchdog.cancel()
         raise RuntimeError(f"engine {self.kind} ended, or gave no answer within {ANSWER_TIMEOUT_S:g} s")
+
+    def cpu_seconds(self) -> float:
+        """Of the driver, the JVM and the Python workers, so far."""
+        root = psutil.Process(self._process.pid)
+        total = 0.0
+        for process in [root, *root.children(recursive=True)]:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                times = process.cpu_times()
+                total += times.user + times.system
+        return total
 
     def check_alive(self) -> None:
         if self._process.poll() is not None:

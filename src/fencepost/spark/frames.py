@@ -7,8 +7,7 @@ Checked here, on the driver and by type, so that a missing column is told before
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as sql
+from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -42,7 +41,7 @@ def record_frame(frames: Frames, topic: str | None) -> DataFrame | None:
         _check(schema, target, f"DataFrame {index}" if len(listed) > 1 else "the DataFrame")
     optional = [name for name in OPTIONAL if any(name in schema.names for schema in schemas)]
     selected = [
-        frame.select(*_columns(schema, target, optional))
+        frame.selectExpr(*_columns(schema, target, optional))
         for schema, (frame, target) in zip(schemas, listed, strict=True)
     ]
     return reduce(DataFrame.union, selected) if selected else None
@@ -111,18 +110,20 @@ def _fits(name: str, found: DataType) -> bool:
     )
 
 
-def _columns(schema: StructType, target: str | None, optional: list[str]) -> list[Column]:
-    topic = sql.col("topic") if target is None else sql.lit(target)
+def _columns(schema: StructType, target: str | None, optional: list[str]) -> list[str]:
+    """In SQL: a Column built in Python is a dozen calls to the JVM, and this is done for every micro-batch."""
+    # As hexadecimal digits, because which characters a literal must escape depends on the session.
+    topic = "`topic`" if target is None else f"CAST(X'{target.encode().hex()}' AS STRING) AS `topic`"
     return [
-        topic.alias("topic"),
+        topic,
         *(_typed(schema, name, "binary") for name in ("key", "value")),
         *(_typed(schema, name, OPTIONAL[name]) for name in optional),
     ]
 
 
-def _typed(schema: StructType, name: str, ddl: str) -> Column:
+def _typed(schema: StructType, name: str, ddl: str) -> str:
     if name not in schema.names:
-        return sql.lit(None).cast(ddl).alias(name)
+        return f"CAST(NULL AS {ddl}) AS `{name}`"
     if schema[name].dataType.simpleString() == ddl:
-        return sql.col(name)
-    return sql.col(name).cast(ddl).alias(name)
+        return f"`{name}`"
+    return f"CAST(`{name}` AS {ddl}) AS `{name}`"
