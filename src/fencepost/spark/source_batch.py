@@ -8,7 +8,7 @@ from pyspark.sql.datasource import DataSourceReader, InputPartition
 from fencepost.client.range_fetch import PartitionRange
 from fencepost.spark.offsets import SourceOffsets
 from fencepost.spark.source_cluster import SourceCluster
-from fencepost.spark.source_limits import split_ranges
+from fencepost.spark.source_limits import gather_small, split_ranges
 from fencepost.spark.source_loss import LossPolicy, overtaken
 from fencepost.spark.source_options import SourceOptions, batch_bounds
 from fencepost.spark.source_reading import RangePartition, ReadPlan, read_partition
@@ -48,8 +48,10 @@ def input_partitions(options: SourceOptions, start: SourceOffsets, end: SourceOf
         for where, offset in sorted(end.positions.items())
         if start.positions.get(where, offset) < offset
     ]
+    if options.min_partitions is None and options.max_records_per_partition is None:
+        return [RangePartition(task) for task in gather_small(ranges)]
     pieces = split_ranges(ranges, min_partitions=options.min_partitions, max_records=options.max_records_per_partition)
-    return [RangePartition(piece) for piece in pieces]
+    return [RangePartition((piece,)) for piece in pieces]
 
 
 def not_overtaken(

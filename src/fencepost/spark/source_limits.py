@@ -8,6 +8,8 @@ from fencepost.client.range_fetch import PartitionRange
 from fencepost.types import OffsetRange, TopicPartition
 
 Positions = Mapping[TopicPartition, int]
+SMALL_TASK_OFFSETS = 500
+"""A task of fewer rows costs more to start than to run."""
 
 
 def count_offsets(start: Positions, end: Positions) -> int:
@@ -43,6 +45,21 @@ def split_ranges(
         heapq.heapreplace(longest_first, (-len(ranges[index].offsets) / counts[index], index))
         missing -= 1
     return [piece for whole, count in zip(ranges, counts, strict=True) for piece in _cut(whole, count)]
+
+
+def gather_small(
+    ranges: Sequence[PartitionRange], *, at_least: int = SMALL_TASK_OFFSETS
+) -> list[tuple[PartitionRange, ...]]:
+    """What each task reads, one range after the other: neighbours share a task until it has `at_least` offsets."""
+    tasks: list[list[PartitionRange]] = []
+    offset_count = at_least
+    for one in ranges:
+        if offset_count >= at_least or len(one.offsets) >= at_least:
+            tasks.append([])
+            offset_count = 0
+        tasks[-1].append(one)
+        offset_count += len(one.offsets)
+    return [tuple(task) for task in tasks]
 
 
 def _cut(whole: PartitionRange, count: int) -> list[PartitionRange]:

@@ -1,4 +1,4 @@
-"""A task's work: one range of one partition, from the wire to Arrow batches with the columns of Spark's `kafka` source.
+"""A task's work: ranges of partitions, from the wire to Arrow batches with the columns of Spark's `kafka` source.
 
 Connections and metadata are kept for the life of the worker process, which Spark uses for task after task.
 """
@@ -62,9 +62,9 @@ MICROSECONDS_MAX = 2**63 - 1
 
 
 class RangePartition(InputPartition):
-    """One task's share."""
+    """One task's share: ranges that it reads one after the other."""
 
-    def __init__(self, wanted: PartitionRange) -> None:
+    def __init__(self, wanted: tuple[PartitionRange, ...]) -> None:
         super().__init__(wanted)
 
 
@@ -94,10 +94,12 @@ def close_readers() -> None:
 
 
 def read_partition(plan: ReadPlan, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-    """The rows of one task. Spark makes up a partition without a range where there are none."""
-    wanted = partition.value
-    if not isinstance(wanted, PartitionRange):
-        return
+    """The rows of one task. Spark makes up a partition without ranges where there are none."""
+    for wanted in partition.value or ():
+        yield from read_range(plan, wanted)
+
+
+def read_range(plan: ReadPlan, wanted: PartitionRange) -> Iterator[pa.RecordBatch]:
     position = wanted.offsets.start_offset
     while position < wanted.offsets.end_offset:
         rest = wanted._replace(offsets=OffsetRange(position, wanted.offsets.end_offset))

@@ -58,7 +58,7 @@ def test_an_end_that_is_not_there_is_refused(broker: EmbeddedBroker) -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, 2),
+        ({}, 1),
         ({"minPartitions": "2"}, 2),
         ({"minPartitions": "8"}, 8),
         ({"maxRecordsPerPartition": "4"}, 6),

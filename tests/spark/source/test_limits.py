@@ -1,10 +1,12 @@
 """Limits and shares, for any ranges."""
 
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.client.range_fetch import PartitionRange
-from fencepost.spark.source_limits import count_offsets, limit_offsets, split_ranges
+from fencepost.spark.source_limits import count_offsets, gather_small, limit_offsets, split_ranges
 from fencepost.types import NO_TOPIC_ID, OffsetRange, TopicPartition
 
 lengths = st.lists(st.integers(1, 2**40) | st.integers(1, 50), min_size=1, max_size=30)
@@ -34,6 +36,19 @@ def test_pieces_are_exactly_the_ranges_and_none_is_empty(
         joined[piece.topic_partition] = OffsetRange(start, piece.offsets.end_offset)
         assert max_records is None or len(piece.offsets) <= max_records
     assert joined == {whole.topic_partition: whole.offsets for whole in ranges}
+
+
+@given(lengths, st.integers(1, 100))
+def test_small_ranges_share_a_task_and_long_ones_have_their_own(sizes: list[int], at_least: int) -> None:
+    ranges = ranges_of(sizes)
+    tasks = gather_small(ranges, at_least=at_least)
+    assert [one for task in tasks for one in task] == ranges
+    assert all(tasks)
+    for task in tasks:
+        assert sum(len(one.offsets) for one in task[:-1]) < at_least
+        assert len(task) == 1 or all(len(one.offsets) < at_least for one in task[1:])
+    for task, following in itertools.pairwise(tasks):
+        assert sum(len(one.offsets) for one in task) >= at_least or len(following[0].offsets) >= at_least
 
 
 @given(lengths, st.integers(1, 2**41))
