@@ -1,6 +1,6 @@
 """What the first micro-batch would wait for, done while Spark's JVM starts and the broker is asked for its topics.
 
-The driver loads the sink and its compiled kernels; the session's Python workers are forked by a job that does nothing.
+The driver loads the sink; the session's Python workers are forked by a job that does nothing but load the kernels.
 """
 
 import importlib
@@ -25,10 +25,14 @@ def warm_driver() -> None:
 
 def warm_workers(spark: "SparkSession") -> None:
     count = spark.sparkContext.defaultParallelism
-    spark.range(count, numPartitions=count).mapInArrow(pass_through, "id long").collect()
+    spark.range(count, numPartitions=count).mapInArrow(warm_worker, "id long").collect()
 
 
-def pass_through(batches: Iterator[Any]) -> Iterator[Any]:
+def warm_worker(batches: Iterator[Any]) -> Iterator[Any]:
+    """Compiled kernels are loaded when they are first used, which takes half a second in every process."""
+    from fencepost.records.columnar import warm_up
+
+    warm_up()
     yield from batches
 
 

@@ -14,6 +14,8 @@ PRELOADED = (
     "fencepost.records.columnar",
     "fencepost.client.arrow_reading",
     "fencepost.spark.source",
+    "fencepost.spark.encode",
+    "fencepost.spark.publish_task",
 )
 
 
