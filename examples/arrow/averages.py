@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
-from fencepost.client import Consumer, Producer, read_arrow
+from fencepost.client import Admin, Consumer, Producer, read_arrow
 from fencepost.server.embedded import EmbeddedBroker
 
 SENSORS = ("attic", "cellar", "garden")
@@ -52,4 +52,7 @@ def run(bootstrap_servers: str, average: Average) -> int:
 
 
 def averages(bootstrap_servers: str) -> pa.Table:
+    # Apache Kafka answers a commit a moment before its records can be seen.
+    with Admin(bootstrap_servers) as admin:
+        admin.await_transaction_end("averages")
     return read_arrow(bootstrap_servers, "averages")

@@ -4,7 +4,9 @@ It is the control in behaviour tests and the rival in benchmarks, with its defau
 them make a cluster: `apache_cluster.py`.
 """
 
+import contextlib
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -19,6 +21,7 @@ from fencepost.errors import FencepostError
 
 JARS = Path(".peers") / "kafka-4.3.1"
 CLUSTER_ID = "ZmVuY2Vwb3N0LXBlZXItMQ"
+SERVER_PORTS = (15_000, 32_000)
 START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 20.0
 
@@ -33,10 +36,13 @@ def find_jars(start: Path | None = None) -> Path | None:
 
 
 def free_ports(count: int) -> list[int]:
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
+    """Ports that the system does not give to outgoing connections: those could take one before its server does."""
+    ports: list[int] = []
+    while len(ports) < count:
+        port = random.randrange(*SERVER_PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            if port not in ports:
+                ports.append(port)
     return ports
 
 
