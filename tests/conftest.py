@@ -27,7 +27,8 @@ def pytest_runtest_makereport(
     report = yield
     is_required = os.environ.get(REQUIRE, "0") not in ("", "0")
     is_left_for_depth = item.get_closest_marker("deep") and os.environ.get(DEPTH) != "full"
-    if is_required and report.skipped and item.get_closest_marker("kafka") and not is_left_for_depth:
+    is_skipped = report.skipped and not hasattr(report, "wasxfail")
+    if is_required and is_skipped and item.get_closest_marker("kafka") and not is_left_for_depth:
         report.outcome = "failed"
         report.longrepr = f"{REQUIRE} is set, and this test was skipped: {call.excinfo and call.excinfo.value}"
     return report
