@@ -36,7 +36,8 @@ def test_transactions_are_exact_whatever_request_is_late_or_lost(
     proxy: FaultProxy, admin: Admin, topic: str, name: str, api_name: str
 ) -> None:
     run_transactions(proxy, admin, topic, name, api_name, [CUT_BEFORE, delay(0.05), CUT_AFTER, CUT_AFTER, CUT_BEFORE])
-    assert "AddPartitionsToTxn" in proxy.seen, "in the second flow nobody sends it"
+    # Two of the six may be aborted before anything of them is sent; each committed one adds its partitions.
+    assert proxy.seen.count("AddPartitionsToTxn") >= 4
 
 
 def test_a_newer_producer_fences_the_older_one(servers: str, topic: str, name: str) -> None:
