@@ -5,7 +5,6 @@ It stands before one broker and tells clients that it is that broker. Faults are
 is called at that moment, while the client waits: to kill the broker, for instance.
 """
 
-import contextlib
 import socket
 import struct
 import threading
@@ -15,6 +14,7 @@ from queue import SimpleQueue
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from fencepost.lab.framed_socket import end, read_frame, write_pieces
 from fencepost.types import Buffer
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.codec import encode_response, read_request, read_response
@@ -81,7 +81,7 @@ class LossyNetwork:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _end(self._listener)
+        end(self._listener)
 
     def _accept(self) -> None:
         while True:
@@ -92,7 +92,7 @@ class LossyNetwork:
             try:
                 broker = socket.create_connection(self._upstream)
             except OSError:  # the broker is down: so is the way to it
-                _end(client)
+                end(client)
                 continue
             for sock in (client, broker):
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -110,7 +110,7 @@ class _Connection:
 
     def carry_requests(self) -> None:
         held: Expected | None = None
-        while (frame := _read_frame(self._client)) is not None:
+        while (frame := read_frame(self._client)) is not None:
             if held is not None:
                 self._expected.put(held)
                 held = None
@@ -127,7 +127,7 @@ class _Connection:
                     held = expected
                 else:
                     self._expected.put(expected)
-            if answer is None and not _write(self._broker, [struct.pack(">i", len(frame)), frame]):
+            if answer is None and not write_pieces(self._broker, [struct.pack(">i", len(frame)), frame]):
                 break
         self._expected.put(None)
 
@@ -139,15 +139,15 @@ class _Connection:
                 if fault.then is not None:
                     fault.then()
                 break
-            if answer is None or not _write(self._client, answer):
+            if answer is None or not write_pieces(self._client, answer):
                 break
-        _end(self._client)
-        _end(self._broker)
+        end(self._client)
+        end(self._broker)
 
     def _answer(self, expected: Expected) -> list[Buffer] | None:
         if expected.answer is not None:
             return encode_response(expected.api_key, expected.version, expected.correlation_id, expected.answer)
-        frame = _read_frame(self._broker)
+        frame = read_frame(self._broker)
         if frame is None:
             return None
         if API_TABLE[expected.api_key].name not in ("Metadata", "FindCoordinator"):
@@ -173,36 +173,3 @@ def _refusal(request: Any, error_code: int) -> ProduceResponse:
             for topic in request.topic_data
         ]
     )
-
-
-def _read_frame(sock: socket.socket) -> bytes | None:
-    prefix = _read(sock, 4)
-    return None if prefix is None else _read(sock, struct.unpack(">i", prefix)[0])
-
-
-def _read(sock: socket.socket, size_bytes: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < size_bytes:
-        try:
-            piece = sock.recv(size_bytes - len(data))
-        except OSError:
-            return None
-        if not piece:
-            return None
-        data += piece
-    return bytes(data)
-
-
-def _write(sock: socket.socket, pieces: list[Buffer]) -> bool:
-    try:
-        sock.sendall(b"".join(pieces))
-    except OSError:
-        return False
-    return True
-
-
-def _end(sock: socket.socket) -> None:
-    """Shut down before closing: another thread may be waiting on it."""
-    with contextlib.suppress(OSError):
-        sock.shutdown(socket.SHUT_RDWR)
-    sock.close()

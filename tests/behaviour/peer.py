@@ -23,7 +23,12 @@ PATIENCE_S = 20.0
 PAUSE_S = 0.02
 NUMBERS = itertools.count(1)
 EARLIEST = -2
-LOADING, CONCURRENT = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.CONCURRENT_TRANSACTIONS
+PASSING = (
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.NOT_COORDINATOR,  # of a Kafka that has just made __transaction_state and elects its leaders
+    ErrorCode.CONCURRENT_TRANSACTIONS,
+)
 
 AnswerT = TypeVar("AnswerT")
 
@@ -42,7 +47,7 @@ class Client(RawClient):
 
     def put_settled(self, request: Message, version: int) -> Any:
         """Ask again while the end of the last transaction is still being written: Kafka answers before its markers."""
-        return until(lambda: self.put(request, version), lambda answer: answer.error_code not in (LOADING, CONCURRENT))
+        return until(lambda: self.put(request, version), lambda answer: answer.error_code not in PASSING)
 
 
 class Peer:

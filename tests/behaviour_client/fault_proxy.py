@@ -12,7 +12,6 @@ FindCoordinator answers). A fault is given to the next request of an API:
 * `DAMAGE`: one bit of the records that a fetch brings is turned.
 """
 
-import contextlib
 import queue
 import socket
 import struct
@@ -22,6 +21,7 @@ from collections import deque
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
+from fencepost.lab.framed_socket import end, read_frame, write_pieces
 from fencepost.types import Buffer
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.codec import encode_response, read_request, read_response
@@ -109,7 +109,7 @@ class FaultProxy:
         with self._lock:
             sockets, self._sockets = self._sockets, []
         for sock in sockets:
-            _end(sock)
+            end(sock)
 
     def __enter__(self) -> Self:
         self._start(self._accept)
@@ -118,7 +118,7 @@ class FaultProxy:
     def __exit__(
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        _end(self._listener)
+        end(self._listener)
         self.cut_all()
         for thread in self._threads:
             thread.join(10)
@@ -162,7 +162,7 @@ class _Pipe:
         self._sent: queue.Queue[_Sent | None] = queue.Queue()
 
     def carry_requests(self) -> None:
-        while (frame := _read_frame(self._client)) is not None:
+        while (frame := read_frame(self._client)) is not None:
             header, _ = read_request_header(frame)
             fault = self._proxy.next_fault(NAMES[header.api_key])
             if fault == CUT_BEFORE:
@@ -171,7 +171,7 @@ class _Pipe:
             self._sent.put(
                 _Sent(header.api_key, header.api_version, header.correlation_id, fault, frame if is_hidden else None)
             )
-            if not is_hidden and not _write(self._broker, [struct.pack(">i", len(frame)), frame]):
+            if not is_hidden and not write_pieces(self._broker, [struct.pack(">i", len(frame)), frame]):
                 break
         self._sent.put(None)
 
@@ -182,13 +182,13 @@ class _Pipe:
                 break
             if sent.fault is not None and sent.fault.kind == "delay":
                 time.sleep(sent.fault.seconds)
-            if not _write(self._client, answer):
+            if not write_pieces(self._client, answer):
                 break
-        _end(self._client)
-        _end(self._broker)
+        end(self._client)
+        end(self._broker)
 
     def _answer(self, sent: _Sent) -> list[Buffer] | None:
-        frame = _read_frame(self._broker)
+        frame = read_frame(self._broker)
         if frame is None:
             return None
         name = NAMES[sent.api_key]
@@ -281,35 +281,3 @@ def turn_last_bit(response: Any) -> None:
             whole = bytearray(row.records[0])
             whole[-1] ^= 1
             row.records = [bytes(whole)]
-
-
-def _read_frame(sock: socket.socket) -> bytes | None:
-    prefix = _read(sock, 4)
-    return None if prefix is None else _read(sock, struct.unpack(">i", prefix)[0])
-
-
-def _read(sock: socket.socket, size_bytes: int) -> bytes | None:
-    data = bytearray()
-    while len(data) < size_bytes:
-        try:
-            piece = sock.recv(size_bytes - len(data))
-        except OSError:
-            return None
-        if not piece:
-            return None
-        data += piece
-    return bytes(data)
-
-
-def _write(sock: socket.socket, pieces: list[Buffer]) -> bool:
-    try:
-        sock.sendall(b"".join(pieces))
-    except OSError:
-        return False
-    return True
-
-
-def _end(sock: socket.socket) -> None:
-    with contextlib.suppress(OSError):
-        sock.shutdown(socket.SHUT_RDWR)
-    sock.close()

@@ -9,7 +9,7 @@ from fencepost.client.admin import Admin
 from fencepost.client.exceptions import RetriableError
 from fencepost.types import TopicPartition
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 
 
 class Read(NamedTuple):

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -11,18 +10,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fencepost.lab.apache_kafka import free_ports
+
 START_TIMEOUT_S = 60.0
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 class KilledBroker:
     def __init__(self, folder: Path, *, seed: int, settings: dict[str, str]) -> None:
-        self.port = free_port()
+        self.port = free_ports(1)[0]
         self.kill_count = 0
         self._folder = folder
         self._log = folder.parent / "serve.log"

@@ -30,7 +30,7 @@ from tests.server.raw_client import RawClient
 PLAIN_TOPIC = "plain"
 TRANSACTION_TOPICS = ("invoices", "shipments")
 CALL_TIMEOUT_S = 30.0
-END_TIMEOUT_S = 60.0
+END_TIMEOUT_S = 180.0
 OFFSET_COMMIT = 8
 
 
@@ -106,7 +106,7 @@ def idempotent_writer(servers: str, writer: str, report: Report, stop: Event) ->
         number += 1
         producer.poll(0)
         time.sleep(0.001)
-    producer.flush(CALL_TIMEOUT_S)
+    producer.flush(END_TIMEOUT_S)
 
 
 def offset_committer(servers: str, group_id: str, report: Report, stop: Event) -> None:

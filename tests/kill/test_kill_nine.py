@@ -24,8 +24,8 @@ from tests.kill.load import (
 )
 
 KILLS = 50
-JOIN_TIMEOUT_S = 120.0
-DRAIN_TIMEOUT_S = 60.0
+JOIN_TIMEOUT_S = 300.0
+DRAIN_TIMEOUT_S = 180.0
 SETTINGS = {
     "log.segment.bytes": str(1 << 20),
     "group.initial.rebalance.delay.ms": "0",

@@ -109,9 +109,9 @@ _OTHER_QUERY = (
     "(startingOffsets) and start once with ledger='adopt'"
 )
 _OLDER_CHECKPOINT = (
-    "the checkpoint is older than what was committed: it was copied or restored. Restore the newest one, or start a "
-    "new "
-    "checkpoint whose source starts where the ledger ends, once with ledger='adopt'"
+    "the checkpoint is older than what was committed: it was copied or restored, or another driver runs this query and "
+    "is ahead of this one. Run one driver only. If there is no other, restore the newest checkpoint, or start a new "
+    "one whose source starts where the ledger ends, once with ledger='adopt'"
 )
 _OTHER_START = (
     "the micro-batch does not start where the last committed one ended: going on would lose or repeat what lies "
@@ -119,10 +119,10 @@ _OTHER_START = (
     "Restore the checkpoint that belongs to the ledger"
 )
 _OTHER_OFFSETS = (
-    "this micro-batch is committed with other offsets: Spark has planned it again, as it does when the machine lost "
-    "power "
-    "before the checkpoint reached the disk. Restore the checkpoint, or start a new one whose source starts where the "
-    "ledger ends, once with ledger='adopt'"
+    "this micro-batch is committed with other offsets: another driver runs this query, or Spark has planned the "
+    "micro-batch again, as it does when the machine lost power before the checkpoint reached the disk. Run one driver "
+    "only. If there is no other, restore the checkpoint, or start a new one whose source starts where the ledger ends, "
+    "once with ledger='adopt'"
 )
 _SAME_RUN = (
     "this very run has committed this micro-batch already: two sinks of one name are at work in one query. Give each a "

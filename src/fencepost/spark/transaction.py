@@ -20,6 +20,7 @@ from fencepost.client.exceptions import (
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
+from fencepost.errors import InvariantBroken
 from fencepost.spark.fail_points import fail_point
 from fencepost.spark.sink_errors import FencedByAnotherDriver, RefusedSetup
 from fencepost.types import TopicPartition
@@ -45,7 +46,8 @@ class Transaction:
 
     @property
     def identity(self) -> ProducerIdentity:
-        assert self._identity is not None
+        if self._identity is None:
+            raise InvariantBroken(f"'{self.transactional_id}' has an identity once it has begun")
         return self._identity
 
     def begin(self) -> bool:

@@ -78,7 +78,7 @@ DISAGREEMENTS = {
         replace(NEXT, query_id="q2", batch_id=0, start=None),
         "belongs to another query",
     ),
-    "an older checkpoint": (replace(SAME_AGAIN, batch_id=6), "older than what was committed"),
+    "an older checkpoint": (replace(SAME_AGAIN, batch_id=6), "older than what was committed.*another driver"),
     "a gap": (replace(NEXT, start=({"in": {"0": 21}},)), "does not start where"),
     "an overlap": (replace(NEXT, start=({"in": {"0": 19}},)), "does not start where"),
     "no start at all": (replace(NEXT, start=None), "does not start where"),

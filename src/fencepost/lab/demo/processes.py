@@ -10,8 +10,6 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from fencepost.errors import FencepostError
 
@@ -67,12 +65,6 @@ class DemoProcess:
                 f"its last words:\n{self.last_words()}"
             )
 
-    def wait_until_ended(self, *, timeout_s: float) -> int:
-        try:
-            return self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            raise DemoProcessError(f"the {self.name} did not end within {timeout_s:.0f} s") from None
-
     def wait_for_line(self, text: str, *, timeout_s: float) -> None:
         deadline_s = time.monotonic() + timeout_s
         while text not in self._words():
@@ -86,14 +78,6 @@ class DemoProcess:
 
     def last_words(self) -> str:
         return "\n".join(f"  {line}" for line in self._words().splitlines()[-LAST_LINES:])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.stop()
 
     def _words(self) -> str:
         """What this run has said; the file also has what earlier ones said."""
