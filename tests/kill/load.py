@@ -30,7 +30,7 @@ from tests.server.raw_client import RawClient
 PLAIN_TOPIC = "plain"
 TRANSACTION_TOPICS = ("invoices", "shipments")
 CALL_TIMEOUT_S = 30.0
-END_TIMEOUT_S = 180.0
+FLUSH_TIMEOUT_S = 120.0
 OFFSET_COMMIT = 8
 
 
@@ -56,14 +56,14 @@ class Report:
 Load = Callable[[str, str, Report, Event], None]
 
 
-def run_load(load: Load, servers: str, name: str, stop: Event, sender: Connection) -> None:
+def run_load(load: Load, servers: str, name: str, stop: Event, end_timeout_s: float, sender: Connection) -> None:
     """The body of a client's process."""
     logging.disable()  # a broker that dies fifty times gives its clients much to complain about
     report = Report()
     worker = threading.Thread(target=_run, args=(load, servers, name, report, stop), daemon=True)
     worker.start()
     stop.wait()
-    worker.join(END_TIMEOUT_S)
+    worker.join(end_timeout_s)
     report.is_hung = worker.is_alive()
     sender.send(report)
     sender.close()
@@ -106,7 +106,7 @@ def idempotent_writer(servers: str, writer: str, report: Report, stop: Event) ->
         number += 1
         producer.poll(0)
         time.sleep(0.001)
-    producer.flush(END_TIMEOUT_S)
+    producer.flush(FLUSH_TIMEOUT_S)
 
 
 def offset_committer(servers: str, group_id: str, report: Report, stop: Event) -> None:

@@ -40,7 +40,8 @@ LOADS: dict[str, Load] = {
     "kafka-python": kafka_python_transactions,
     "aiokafka": aiokafka_transactions,
 }
-MAY_HANG = ("kafka-python",)
+END_TIMEOUT_S = 180.0
+MAY_HANG = {"kafka-python": 30.0}
 """Its commit has no time limit and may wait for ever when its broker dies; what it was told until then counts."""
 TRANSACTIONAL = ("confluent", "kafka-python", "aiokafka")
 
@@ -59,7 +60,7 @@ def run_under_load(broker: KilledBroker) -> dict[str, Report]:
     clients = {}
     for name, load in LOADS.items():
         receiver, sender = context.Pipe(duplex=False)
-        arguments = (load, broker.bootstrap_servers, name, stop, sender)
+        arguments = (load, broker.bootstrap_servers, name, stop, MAY_HANG.get(name, END_TIMEOUT_S), sender)
         process = context.Process(target=run_load, args=arguments, name=name, daemon=True)
         process.start()
         clients[name] = (process, receiver)
