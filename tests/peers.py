@@ -1,9 +1,16 @@
-"""Apache Kafka's jars for tests. `make kafka` fetches them; without them a test that needs them is skipped."""
+"""Apache Kafka for tests. `make kafka` fetches its jars; without them a test that needs them is skipped."""
 
 import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.settings import ClientSettings
+from fencepost.client.time_limits import Deadline
+from fencepost.lab.apache_kafka import ApacheKafka
 
 ROOT = Path(__file__).parents[1]
 KAFKA_JARS = ROOT / ".peers" / "kafka-4.3.1"
@@ -15,3 +22,15 @@ def require_jars(folder: Path = KAFKA_JARS) -> Path:
     if (folder / ".fetched").exists() and shutil.which("java") and shutil.which("javac"):
         return folder
     pytest.skip(f"{folder.name}: no jars or no Java 17; run make kafka")
+
+
+@contextmanager
+def apache_kafka(settings: Mapping[str, str] | None = None) -> Iterator[ApacheKafka]:
+    """One node that has its internal topics: Kafka makes them when it is first asked for a coordinator."""
+    require_jars()
+    with ApacheKafka(settings=settings, heap="512m") as broker:
+        cluster = Cluster(broker.bootstrap_servers, ClientSettings())
+        for kind in CoordinatorType:
+            cluster.coordinator(kind, "any", Deadline(60))
+        cluster.close()
+        yield broker

@@ -6,13 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.client.admin import Admin
-from fencepost.client.cluster import Cluster, CoordinatorType
-from fencepost.client.settings import ClientSettings
-from fencepost.client.time_limits import Deadline
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.fault_proxy import FaultProxy
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 SETTINGS = {
     "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
@@ -39,12 +35,7 @@ def classic_servers() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def kafka_servers() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(settings=SETTINGS, heap="512m") as broker:
-        cluster = Cluster(broker.bootstrap_servers, ClientSettings())
-        for kind in CoordinatorType:
-            cluster.coordinator(kind, "any", Deadline(30))
-        cluster.close()
+    with apache_kafka(SETTINGS) as broker:
         yield broker.bootstrap_servers
 
 

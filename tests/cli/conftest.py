@@ -6,13 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.client.cluster import Cluster, CoordinatorType
-from fencepost.client.settings import ClientSettings
-from fencepost.client.time_limits import Deadline
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.cli.running import Cli
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 SETTINGS = {
     "num.partitions": "1",
@@ -32,12 +28,7 @@ def fencepost_servers() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def kafka_servers() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(settings=SETTINGS, heap="512m") as broker:
-        cluster = Cluster(broker.bootstrap_servers, ClientSettings())
-        for kind in CoordinatorType:
-            cluster.coordinator(kind, "any", Deadline(60))
-        cluster.close()
+    with apache_kafka(SETTINGS) as broker:
         yield broker.bootstrap_servers
 
 

@@ -7,7 +7,7 @@ import pytest
 from examples.documents.served_broker import ServedBroker
 from examples.documents.stage import BROKER_SETTINGS, QUICK_SESSION_MS, Broker, Stage
 from fencepost.lab.apache_kafka import ApacheKafka
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 
 @pytest.fixture
@@ -19,8 +19,7 @@ def fencepost_process() -> Iterator[ServedBroker]:
 @pytest.fixture
 def kafka_process() -> Iterator[ApacheKafka]:
     """A new one for each test: killed in mid-transaction, Kafka may leave one that never ends and blocks the next."""
-    require_jars()
-    with ApacheKafka(settings=BROKER_SETTINGS, heap="512m") as broker:
+    with apache_kafka(BROKER_SETTINGS) as broker:
         yield broker
 
 

@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from fencepost.lab.apache_kafka import ApacheKafka, Place, free_ports
+from fencepost.lab.apache_kafka import ApacheKafka, Place
+from fencepost.lab.free_ports import free_ports
 
 NODE_COUNT = 3
 SETTINGS = {

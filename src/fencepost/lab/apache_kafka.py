@@ -4,9 +4,7 @@ It is the control in behaviour tests and the rival in benchmarks, with its defau
 them make a cluster: `apache_cluster.py`.
 """
 
-import contextlib
 import os
-import random
 import signal
 import socket
 import subprocess
@@ -18,10 +16,10 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from fencepost.errors import FencepostError
+from fencepost.lab.free_ports import free_ports
 
 JARS = Path(".peers") / "kafka-4.3.1"
 CLUSTER_ID = "ZmVuY2Vwb3N0LXBlZXItMQ"
-SERVER_PORTS = (15_000, 32_000)
 START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 20.0
 
@@ -33,17 +31,6 @@ def find_jars(start: Path | None = None) -> Path | None:
         if (folder / JARS / ".fetched").exists():
             return folder / JARS
     return None
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that the system does not give to outgoing connections: those could take one before its server does."""
-    ports: list[int] = []
-    while len(ports) < count:
-        port = random.randrange(*SERVER_PORTS)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            if port not in ports:
-                ports.append(port)
-    return ports
 
 
 class Place(NamedTuple):

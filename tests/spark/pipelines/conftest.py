@@ -2,9 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 
 @pytest.fixture
@@ -15,8 +14,7 @@ def servers() -> Iterator[str]:
 
 @pytest.fixture
 def kafka_servers() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(heap="512m") as broker:
+    with apache_kafka() as broker:
         yield broker.bootstrap_servers
 
 

@@ -8,7 +8,7 @@ import pytest
 from fencepost.client import Admin, Producer
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.spark.source_loss import DataLoss
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 from tests.spark.source.broker_use import create, numbered, produce, recreate, run_transaction, transactional, trim
 from tests.spark.source.query import Query, batch_rows, close_all, values
 
@@ -20,8 +20,7 @@ SETTINGS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.part
 
 @pytest.fixture(scope="module")
 def kafka() -> Iterator[ApacheKafka]:
-    require_jars()
-    with ApacheKafka(settings=SETTINGS, heap="512m") as broker:
+    with apache_kafka(SETTINGS) as broker:
         yield broker
 
 
