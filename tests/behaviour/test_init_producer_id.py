@@ -17,7 +17,7 @@ def codes(answer: object) -> tuple[int, int, int]:
 
 
 def test_without_a_transactional_id_every_answer_is_a_new_producer_id(peer: Peer) -> None:
-    answers = [peer.put(InitProducerIdRequest(None, 0), version) for version in range(6)]
+    answers = [peer.client.put_settled(InitProducerIdRequest(None, 0), version) for version in range(6)]
     assert {(each.error_code, each.producer_epoch) for each in answers} == {(0, 0)}
     assert len({each.producer_id for each in answers}) == 6
 
