@@ -3,9 +3,11 @@
 import pytest
 
 from fencepost.client import Admin, Producer, TopicPartition
+from fencepost.client.admin_patience import PASSING
 from fencepost.client.admin_topics import NewTopic
 from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.fault_proxy import FaultProxy, deny
 
 
 def test_a_topic_is_made_described_grown_and_deleted(admin: Admin, name: str) -> None:
@@ -66,3 +68,23 @@ def test_offsets_of_a_group_are_set_read_and_deleted_with_it(admin: Admin, topic
     assert (description.group_id, description.members) == (name, [])
     admin.delete_groups([name])
     assert name not in {group.group_id for group in admin.list_groups()}
+
+
+@pytest.mark.parametrize("error_code", sorted(PASSING))
+def test_what_passes_is_asked_again(proxy: FaultProxy, topic: str, name: str, error_code: ErrorCode) -> None:
+    where = TopicPartition(topic, 0)
+    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1) as admin:
+        for api in ("ListOffsets", "OffsetFetch", "ListTransactions"):
+            proxy.plan(api, deny(error_code))
+        assert admin.latest_offsets([where]) == {where: 0}
+        assert admin.group_offsets(name) == {}
+        assert name not in {row.transactional_id for row in admin.list_transactions()}
+        assert not proxy.unused
+
+
+def test_what_does_not_pass_within_the_time_limit_is_raised(proxy: FaultProxy, topic: str) -> None:
+    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=200) as admin:
+        proxy.plan("ListOffsets", *[deny(ErrorCode.LEADER_NOT_AVAILABLE)] * 10_000)
+        with pytest.raises(ClientError) as raised:
+            admin.latest_offsets([TopicPartition(topic, 0)])
+        assert raised.value.error_code is ErrorCode.LEADER_NOT_AVAILABLE

@@ -1,16 +1,17 @@
-"""Administration of any Kafka cluster: thin calls, each one request or one to each broker; errors are raised.
+"""Administration of any Kafka cluster: thin calls, each one request or one to each broker; errors are raised,
+except those that pass while the cluster elects or loads (`admin_patience.py`).
 
 The calls themselves are plain functions on a `Cluster`: `admin_topics.py`, `admin_groups.py`, `admin_transactions.py`.
 """
 
 from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from fencepost.client import admin_groups, admin_topics, admin_transactions
 from fencepost.client.admin_groups import GroupDescription
 from fencepost.client.admin_topics import BROKER_CHOOSES, EARLIEST, LATEST, NewTopic, Replicas
 from fencepost.client.admin_transactions import TransactionDescription
+from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.metadata import TopicMetadata
 from fencepost.client.settings import ClientSettings, client_settings
@@ -21,7 +22,7 @@ from fencepost.wire.messages.list_groups import ListedGroup
 from fencepost.wire.messages.list_transactions import TransactionState
 
 
-class Admin:
+class Admin(Closing):
     def __init__(self, bootstrap_servers: str | Iterable[str], **settings: Any) -> None:
         chosen = client_settings(ClientSettings, settings, kind="admin client")
         self.cluster = Cluster(bootstrap_servers, chosen, allow_auto_topic_creation=False)
@@ -115,11 +116,3 @@ class Admin:
 
     def close(self) -> None:
         self.cluster.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()

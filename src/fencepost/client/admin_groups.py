@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from fencepost.client.admin_patience import patient
 from fencepost.client.api_versions import API_KEYS
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import error_of
@@ -55,6 +56,7 @@ class GroupDescription(NamedTuple):
     members: list[GroupMember]
 
 
+@patient
 def list_groups(cluster: Cluster) -> list[ListedGroup]:
     """Every broker's groups, in the order of their names."""
     cluster.refresh()
@@ -67,6 +69,7 @@ def list_groups(cluster: Cluster) -> list[ListedGroup]:
     return [groups[name] for name in sorted(groups)]
 
 
+@patient
 def describe_group(cluster: Cluster, group_id: str, *, timeout_s: float = 30.0) -> GroupDescription:
     """A group of either protocol."""
     deadline = Deadline(timeout_s)
@@ -89,6 +92,7 @@ def describe_group(cluster: Cluster, group_id: str, *, timeout_s: float = 30.0) 
     return GroupDescription(group_id, classic.group_state, classic.protocol_data, "classic", members)
 
 
+@patient
 def delete_groups(cluster: Cluster, group_ids: Iterable[str], *, timeout_s: float = 30.0) -> None:
     for group_id in group_ids:
         response = cluster.call_coordinator(
@@ -102,6 +106,7 @@ def delete_groups(cluster: Cluster, group_ids: Iterable[str], *, timeout_s: floa
             _check(row.error_code, "DeleteGroups", f"group '{group_id}'")
 
 
+@patient
 def group_offsets(
     cluster: Cluster, group_id: str, *, require_stable: bool = False, timeout_s: float = 30.0
 ) -> dict[TopicPartition, OffsetAndMetadata]:
@@ -133,6 +138,7 @@ def group_offsets(
     return offsets
 
 
+@patient
 def alter_group_offsets(cluster: Cluster, group_id: str, offsets: AnyOffsets, *, timeout_s: float = 30.0) -> None:
     """Set the offsets of a group without members."""
     topics: dict[str, OffsetCommitRequestTopic] = {}

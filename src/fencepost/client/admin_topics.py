@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from fencepost.client.admin_patience import patient
 from fencepost.client.cluster import Cluster
 from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, NotLeaderOrFollower
@@ -66,6 +67,7 @@ class NewTopic(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
+@patient
 def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, validate_only: bool = False) -> None:
     """All of them, or an error that names the first that was refused; others may exist by then."""
     request = CreateTopicsRequest(
@@ -87,6 +89,7 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, validate_only
     cluster.mark_stale()
 
 
+@patient
 def delete_topics(cluster: Cluster, names: Iterable[str]) -> None:
     wanted = list(names)
     request = DeleteTopicsRequest(
@@ -99,6 +102,7 @@ def delete_topics(cluster: Cluster, names: Iterable[str]) -> None:
     cluster.mark_stale()
 
 
+@patient
 def create_partitions(cluster: Cluster, counts: Mapping[str, int]) -> None:
     """Grow topics to these numbers of partitions."""
     topics = [CreatePartitionsTopic(name, count, None) for name, count in counts.items()]
@@ -108,6 +112,7 @@ def create_partitions(cluster: Cluster, counts: Mapping[str, int]) -> None:
     cluster.mark_stale()
 
 
+@patient
 def describe_topics(cluster: Cluster, names: Iterable[str] | None = None) -> dict[str, TopicMetadata]:
     """Topics by name, with their partitions and leaders; all that there are if none is named."""
     if names is None:
@@ -120,6 +125,7 @@ def describe_topics(cluster: Cluster, names: Iterable[str] | None = None) -> dic
     return {name: topics[name] for name in wanted}
 
 
+@patient
 def topic_replicas(cluster: Cluster, name: str) -> dict[int, Replicas]:
     """Who holds copies of each partition, by partition."""
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
@@ -129,6 +135,7 @@ def topic_replicas(cluster: Cluster, name: str) -> dict[int, Replicas]:
     return {row.partition_index: Replicas(row.leader_id, row.replica_nodes, row.isr_nodes) for row in rows}
 
 
+@patient
 def topic_settings(
     cluster: Cluster, name: str, keys: Iterable[str] | None = None, *, overrides_only: bool = False
 ) -> dict[str, str | None]:
@@ -140,6 +147,7 @@ def topic_settings(
     return {row.name: row.value for row in result.configs if not overrides_only or row.config_source == TOPIC_OVERRIDE}
 
 
+@patient
 def alter_topic_settings(cluster: Cluster, name: str, changes: Mapping[str, str | None]) -> None:
     """Set these, and bring those that are None back to their defaults; others stay as they are."""
     rows = [AlterableConfig(key, DELETE if value is None else SET, value) for key, value in changes.items()]
@@ -157,6 +165,7 @@ def max_message_bytes(cluster: Cluster, name: str) -> int:
     return int(value) if value else DEFAULT_MAX_MESSAGE_BYTES
 
 
+@patient
 def list_offsets(
     cluster: Cluster, partitions: Iterable[TopicPartition], timestamp: int, *, read_committed: bool = False
 ) -> dict[TopicPartition, int]:

@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from fencepost.client.admin_patience import patient
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import Timeout
@@ -47,6 +48,7 @@ class TransactionDescription(NamedTuple):
     partitions: list[TopicPartition]
 
 
+@patient
 def list_transactions(
     cluster: Cluster, *, states: Iterable[str] = (), producer_ids: Iterable[int] = (), min_duration_ms: int = -1
 ) -> list[TransactionState]:
@@ -65,6 +67,7 @@ def list_transactions(
     return [found[name] for name in sorted(found)]
 
 
+@patient
 def describe_transactions(cluster: Cluster, *, states: Iterable[str] = ()) -> list[TransactionDescription]:
     """Every transactional id in one of these states, in order. The broker that lists an id coordinates it, so each is
     asked twice and no more; an id that ends meanwhile is left out."""
@@ -81,6 +84,7 @@ def describe_transactions(cluster: Cluster, *, states: Iterable[str] = ()) -> li
     return sorted(found)
 
 
+@patient
 def describe_transaction(
     cluster: Cluster, transactional_id: str, *, timeout_s: float = 30.0
 ) -> TransactionDescription | None:
@@ -129,6 +133,7 @@ def abort_transaction(cluster: Cluster, transactional_id: str, *, timeout_ms: in
     control.init_producer_id(transaction_timeout_ms=timeout_ms, deadline=Deadline(timeout_s))
 
 
+@patient
 def describe_producers(cluster: Cluster, where: TopicPartition) -> list[ProducerState]:
     """Who has written to a partition, and whose transaction is open there since which offset."""
     leader = _leader(cluster, where, "DescribeProducers")
@@ -139,6 +144,7 @@ def describe_producers(cluster: Cluster, where: TopicPartition) -> list[Producer
     return row.active_producers
 
 
+@patient
 def abort_on_partition(
     cluster: Cluster, where: TopicPartition, identity: ProducerIdentity, *, coordinator_epoch: int
 ) -> None:

@@ -192,6 +192,12 @@ class Cluster:
         with self._lock:
             self._coordinators.pop((kind, key), None)
 
+    def forget_all(self) -> None:
+        """Whatever is asked next looks for its leader, controller or coordinator afresh."""
+        with self._lock:
+            self._coordinators.clear()
+        self.mark_stale()
+
     def call_coordinator(
         self,
         kind: CoordinatorType,
