@@ -48,10 +48,10 @@ def in_terminal(*arguments: str, servers: str, typed: bytes = b"", **environment
     return process.wait(60), seen.decode().replace("\r\n", "\n")
 
 
-@pytest.fixture(scope="module")
-def scene(fencepost_servers: str) -> Cli:
+@pytest.fixture(scope="module", params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
+def scene(request: pytest.FixtureRequest) -> Cli:
     """Long names, an open transaction, a group that waits: wide rows of every table."""
-    cli = Cli(fencepost_servers)
+    cli = Cli(request.getfixturevalue(f"{request.param}_servers"))
     cli("topics", "create", TOPIC, "-p", "2")
     cli("produce", TOPIC, "-p", "0", typed="first\n")
     cli("consume", TOPIC, "-g", GROUP)
@@ -68,15 +68,34 @@ TABLES = [
     ["txn", "list"],
     ["txn", "describe", TRANSACTIONAL_ID],
 ]
+SENTENCES = [["txn", "blockers"]]
+PREVIEWS = [
+    ["topics", "delete", TOPIC],
+    ["groups", "reset", GROUP, "--to", "earliest"],
+    ["groups", "delete", GROUP],
+    ["txn", "abort", TRANSACTIONAL_ID],
+]
 
 
-@pytest.mark.parametrize("arguments", TABLES, ids=" ".join)
-def test_tables_fit_80_columns_in_a_terminal(scene: Cli, arguments: list[str]) -> None:
-    exit_code, seen = in_terminal(*arguments, servers=scene.servers)
+@pytest.mark.parametrize("arguments", [*TABLES, *SENTENCES, *PREVIEWS], ids=" ".join)
+def test_what_is_shown_fits_80_columns_in_a_terminal(scene: Cli, arguments: list[str]) -> None:
+    typed = b"n\n" if arguments in PREVIEWS else b""
+    exit_code, seen = in_terminal(*arguments, servers=scene.servers, typed=typed)
     assert exit_code == 0
     lines = [ESCAPE.sub("", line) for line in seen.splitlines()]
     assert max(map(len, lines)) <= COLUMNS
     assert "…" not in seen, "nothing is cut"
+
+
+def test_messages_about_trouble_fit_as_well_and_commands_stay_whole(scene: Cli) -> None:
+    unreachable, words = in_terminal("topics", "list", servers="127.0.0.1:1")
+    refused, more_words = in_terminal("txn", "describe", f"no-{TRANSACTIONAL_ID}-and-more", servers=scene.servers)
+    assert (unreachable, refused) == (3, 1)
+    lines = [*words.splitlines(), *more_words.splitlines()]
+    assert len(lines) > 3, "long sentences are there"
+    assert max(map(len, lines)) <= COLUMNS
+    _, blockers = in_terminal("txn", "blockers", servers=scene.servers)
+    assert f"  end it   fencepost txn abort {TRANSACTIONAL_ID}" in blockers.splitlines()
 
 
 @pytest.mark.parametrize("arguments", [each for each in TABLES if each[:2] != ["topics", "describe"]], ids=" ".join)

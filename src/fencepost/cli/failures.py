@@ -1,9 +1,11 @@
 """Exit codes, and how trouble becomes one of them with a message that says what to do next."""
 
 import re
+import sys
 
 import click
 
+from fencepost.cli.output import fitted
 from fencepost.client.exceptions import AuthenticationFailed, Disconnected, Timeout, UnknownTopicOrPartition
 from fencepost.errors import FencepostError
 from fencepost.settings import InvalidSetting
@@ -21,9 +23,12 @@ WHERE_TO_LOOK = (
 
 
 class Failure(click.ClickException):
-    """One line on standard error, and an exit code."""
+    """One message on standard error, and an exit code."""
 
     exit_code = FAILED
+
+    def format_message(self) -> str:
+        return fitted(super().format_message(), stream=sys.stderr, beside=len("Error: "))
 
 
 class Unreachable(Failure):

@@ -1,14 +1,16 @@
 """What commands print: tables for people, JSON for programs.
 
-A table in a terminal fits its width, long cells on several lines; elsewhere nothing is wrapped or cut, so that `grep`
-and `awk` find whole lines, and nothing is coloured. With `--json` a command prints one document, or one object a line
-where it prints as it goes.
+A table or a sentence in a terminal fits its width, on several lines if need be; elsewhere nothing is wrapped or cut,
+so that `grep` and `awk` find whole lines, and nothing is coloured. With `--json` a command prints one document, or one
+object a line where it prints as it goes.
 """
 
 import json
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
@@ -61,9 +63,22 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def fitted(sentence: str, *, stream: TextIO | None = None, indent: int = 0, beside: int = 0) -> str:
+    """Broken between words at the width of a terminal, further lines indented, with room for `beside` characters."""
+    if not (stream or sys.stdout).isatty():
+        return sentence
+    return textwrap.fill(
+        sentence,
+        shutil.get_terminal_size().columns - beside,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
 def say(sentence: str) -> None:
     """A word to the person, beside what the command prints."""
-    click.echo(sentence, err=True)
+    click.echo(fitted(sentence, stream=sys.stderr), err=True)
 
 
 def confirm(question: str, *, is_sure: bool) -> bool:
@@ -71,7 +86,7 @@ def confirm(question: str, *, is_sure: bool) -> bool:
     if is_sure:
         return True
     if sys.stdin.isatty() and sys.stdout.isatty():
-        return click.confirm(question)
+        return click.confirm(fitted(question, beside=len(" [y/N]: ")))
     say("Nothing was changed: this is a preview. Add --yes to do it.")
     return False
 

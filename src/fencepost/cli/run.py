@@ -65,7 +65,7 @@ def command(
     Examples:
       fencepost run shop.py --bootstrap-servers 127.0.0.1:9092
       fencepost run shop.py --once --json --set maxOffsetsPerTrigger=100000
-      fencepost run shop.py --master spark://host:7077 --checkpoint hdfs:///checkpoints
+      fencepost run shop.py --master spark://host:7077 --checkpoint hdfs:///shop
     """
     path, _ = split_target(target)
     graph = graph_of(load_pipelines(target))

@@ -5,6 +5,7 @@ import ipaddress
 import os
 import signal
 import sys
+import textwrap
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -20,6 +21,8 @@ from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarat
 
 ENVIRONMENT_PREFIX = "FENCEPOST_"
 FAILED = 1
+HELP_WIDTH = 78
+"""Click indents what follows the options by two."""
 
 Address = tuple[str, int]
 
@@ -92,7 +95,8 @@ def settings_help() -> str:
     rows = ["\b", "Settings (--set NAME=VALUE; defaults in brackets):"]
     for declaration in declarations(BrokerSettings).values():
         unit = f" {declaration.unit}" if declaration.unit else ""
-        rows += [f"  {declaration.name} [{as_text(declaration.default)}{unit}]", f"      {declaration.help}"]
+        rows.append(f"  {declaration.name} [{as_text(declaration.default)}{unit}]")
+        rows += textwrap.wrap(declaration.help, HELP_WIDTH, initial_indent=" " * 6, subsequent_indent=" " * 6)
     return "\n".join(rows)
 
 
@@ -129,8 +133,9 @@ def command(
     (FENCEPOST_NUM_PARTITIONS=4 is num.partitions=4), then from --set.
 
     \b
-    Example:
+    Examples:
       fencepost serve --listen 127.0.0.1:9092 --data ./data --set num.partitions=4
+      fencepost serve --listen 127.0.0.1:0 --data ./data --metrics 127.0.0.1:9464
     """
     configure_logs(level=log_level, log_format=log_format)
     address = checked_address(listen, insecure=insecure)

@@ -9,11 +9,12 @@ from fencepost.cli.failures import FOUND
 from fencepost.cli.moments import format_duration, format_moment, iso_moment, now_ms
 from fencepost.cli.names import complete_topics
 from fencepost.cli.open_transactions import OFFSETS_TOPIC, OpenTransaction, find_open_transactions, waiting_groups
-from fencepost.cli.output import counted, json_option, print_json
+from fencepost.cli.output import counted, fitted, json_option, print_json
 from fencepost.client.admin import Admin
 from fencepost.types import TopicPartition
 
 NOT_FOR_READERS = "__transaction_state"
+HANGING = len("  held by  ")
 
 
 @click.command("blockers")
@@ -67,7 +68,8 @@ def in_words(each: OpenTransaction, groups: Mapping[str, bool], at_ms: int) -> l
     ]
     if is_first:
         lines.append(f"  groups   {groups_in_words(groups)}")
-    return [*lines, f"  end it   {how_to_end(each)}"]
+    # A command is to be copied: it stays one line.
+    return [*(fitted(line, indent=HANGING) for line in lines), f"  end it   {how_to_end(each)}"]
 
 
 def title(each: OpenTransaction, *, is_first: bool) -> str:
