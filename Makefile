@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup test check docs bench sim kafka demo format clean
+.PHONY: setup test check docs site bench sim kafka demo format clean
 
 setup: $(STAMP)
 
@@ -42,6 +42,11 @@ docs: setup
 	$(BIN)/python scripts/generate_documents_page.py
 	$(BIN)/python scripts/draw_transaction_states.py
 	$(BIN)/python scripts/draw_group_states.py
+
+# To read it with a working search: python -m http.server --directory site
+site: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+	@echo "site/index.html"
 
 format: setup
 	$(BIN)/ruff check --fix .
