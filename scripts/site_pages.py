@@ -1,9 +1,9 @@
-"""Hooks of the site: files of the repository that pages link to become pages, and diagrams become tables.
+"""Hooks of the site: files of the repository that pages link to become pages, and diagrams become pictures.
 
 A page in docs/ may link to a test, an example or another page of the repository (`../tests/...`), as it does where
 the repository is read. On the site such a file is a page below `source/`, in no menu and not searched; a link from
 there leads on in the same way, and back into docs/. Diagrams are written in Mermaid, whose program would have to be
-fetched; the site shows their arrows as a table.
+fetched: they are drawn when the site is built.
 """
 
 import posixpath
@@ -18,6 +18,7 @@ from mkdocs.structure.pages import Page
 
 # A hook is loaded by its path: what lies beside it has to be found first.
 sys.path.append(str(Path(__file__).parent))
+from site_diagrams import with_pictures
 from site_notebook import page_of_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -26,8 +27,6 @@ SOURCE = "source"
 MARKDOWN, NOTEBOOK = ".md", ".ipynb"
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
 FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
-DIAGRAM = re.compile(r"^```mermaid\nstateDiagram-v2\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-ARROW = re.compile(r"^ *(\S+) --> (\S+)(?:: (.*))?$", re.MULTILINE)
 NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 LANGUAGES = {".py": "python", ".java": "java", ".toml": "toml", ".yml": "yaml"}
 
@@ -50,7 +49,7 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     origin = origin_of(page.file.src_uri)
     if not has_links(origin):
         return markdown
-    return with_site_links(with_tables(markdown), origin, page.file.src_uri)
+    return with_site_links(with_pictures(markdown), origin, page.file.src_uri)
 
 
 def linked_files(origin: str) -> list[str]:
@@ -82,14 +81,6 @@ def with_site_links(markdown: str, origin: str, page: str) -> str:
         pieces += [LINK.sub(on_site, markdown[end : block.start()]), block[0]]
         end = block.end()
     return "".join([*pieces, LINK.sub(on_site, markdown[end:])])
-
-
-def with_tables(markdown: str) -> str:
-    def table(diagram: re.Match[str]) -> str:
-        rows = [f"| {start} | {end} | {cause} |" for start, end, cause in ARROW.findall(diagram[1])]
-        return "\n".join(["| from | to | when |", "|---|---|---|", *rows]).replace("[*]", "-")
-
-    return DIAGRAM.sub(table, markdown)
 
 
 def has_links(path: str) -> bool:

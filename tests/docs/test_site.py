@@ -108,7 +108,7 @@ def test_no_page_needs_another_host(site: Path, pages: list[Path]) -> None:
 
 
 def test_no_page_asks_for_mermaid_which_would_be_fetched(pages: list[Path]) -> None:
-    assert [page.name for page in pages if "mermaid" in look_into(page).classes] == []
+    assert [page.name for page in pages if {"mermaid", "language-mermaid"} & look_into(page).classes] == []
 
 
 def test_the_search_knows_the_pages_but_not_the_sources(site: Path) -> None:
@@ -157,11 +157,21 @@ def test_a_link_to_a_file_that_is_not_there_stops_the_build(hooks: ModuleType) -
         hooks.with_site_links("[gone](../gone.py)", "docs/index.md", "index.md")
 
 
-def test_arrows_of_a_diagram_become_rows(hooks: ModuleType) -> None:
-    diagram = "```mermaid\nstateDiagram-v2\n    [*] --> Empty: begun\n    Empty --> Dead\n```\n"
-    assert hooks.with_tables(diagram) == (
-        "| from | to | when |\n|---|---|---|\n| - | Empty | begun |\n| Empty | Dead |  |\n"
+def test_a_diagram_is_drawn_and_its_arrows_are_explained(hooks: ModuleType) -> None:
+    arrows = (
+        "[*] --> Empty: begun\nEmpty --> Empty: kept\nEmpty --> Open\nOpen --> Empty: ended\nEmpty --> Open: again\n"
     )
+    picture, table = hooks.with_pictures(f"```mermaid\nstateDiagram-v2\n{arrows}```\n").split("\n\n")
+    assert re.findall(r"<text x[^>]*>(\w+)</text>", picture) == ["Empty", "Open"]
+    assert re.findall(r'class="number"[^>]*>([\d, ]+)<', picture) == ["1", "2", "3, 5", "4"]
+    assert picture.count("marker-end") == 4
+    assert table.splitlines()[2:] == [
+        "| 1 | - | Empty | begun |",
+        "| 2 | Empty | Empty | kept |",
+        "| 3 | Empty | Open |  |",
+        "| 4 | Open | Empty | ended |",
+        "| 5 | Empty | Open | again |",
+    ]
 
 
 def test_a_notebook_is_shown_with_its_text_programs_and_pictures(site: Path) -> None:
