@@ -1,9 +1,10 @@
 """Pipelines from topic to topic, ours beside Spark's own Kafka connector, on our broker and on Apache Kafka.
 
 Ours is `format("fencepost")` into the transactional sink, exactly once, published by the driver or by executors; the
-connector is Spark's `kafka` source and sink, at least once. Each is a Spark process of its own with the session of
-`fencepost run`; all of them copy the same topics of four partitions, in turns. Of each copy the first micro-batch
-with rows is left out, and every output is read and compared. Needs `make kafka`; `--broker` leaves one broker out.
+connector is Spark's `kafka` source and sink, at least once, in the same session and with stock checkpoint files. Each
+is a Spark process of its own with the session of `fencepost run`; all of them copy the same topics of four partitions,
+in turns. Of each copy the first micro-batch with rows is left out, and every output is read and compared. Needs `make
+kafka`; `--broker` leaves one broker out.
 """
 
 import argparse
@@ -11,20 +12,20 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
 from pipeline_parts.engine import TOTAL, Engine, MicroBatch, median_phases, rate, with_rows
-from pipeline_parts.engine_program import CONNECTOR, Job
+from pipeline_parts.engine_program import CONNECTOR, CONNECTORS, Job
 from pipeline_parts.topics import PARTITION_COUNT, Topics, numbered
 from support.brokers import Broker, Fencepost, Kafka
 from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
-ENGINES = (CONNECTOR, "driver", "executors")
+ENGINES = (*CONNECTORS, "driver", "executors")
 MICRO_BATCH_ROWS = {100: 400_000, 1024: 100_000}
 QUICK_MICRO_BATCH_ROWS = {100: 50_000, 1024: 10_000}
 MICRO_BATCHES = 3
@@ -37,6 +38,7 @@ ROUNDS_MAX = 3
 ROUNDS_END_S = 420.0
 """No round begins that would pass this, if it takes as long as the one before."""
 RATE_GOAL, LATENCY_GOAL = 1.5, 0.6
+HELD = (CONNECTOR, "driver")
 
 
 class Measured(NamedTuple):
@@ -108,11 +110,11 @@ class Benchmark:
             what = f"{name}, {engine.kind}"
             figures.append(Figure(f"{what}: micro-batch p50", whole_ms, "ms", note=_note(micro_batches)))
             figures.append(Figure(f"{what}: sent to visible p50", visible_ms, "ms"))
-        whole, visible = medians.pop(CONNECTOR, (0.0, 0.0))
-        for kind, (own_whole, own_visible) in medians.items() if whole else ():
-            goal = LATENCY_GOAL if kind == "driver" else None
-            figures.append(Figure(f"{name}, {kind} over connector: micro-batch", own_whole / whole, "x", at_most=goal))
-            figures.append(Figure(f"{name}, {kind} over connector: sent to visible", own_visible / visible, "x"))
+        for rival, kind in pairs(medians):
+            (whole_ms, visible_ms), (own_ms, own_visible_ms) = medians[rival], medians[kind]
+            goal = LATENCY_GOAL if (rival, kind) == HELD else None
+            figures.append(Figure(f"{name}, {kind} over {rival}: micro-batch", own_ms / whole_ms, "x", at_most=goal))
+            figures.append(Figure(f"{name}, {kind} over {rival}: sent to visible", own_visible_ms / visible_ms, "x"))
         return figures
 
     def _arrivals(self, engine: Engine, topics: Topics) -> tuple[list[float], list[MicroBatch]]:
@@ -182,12 +184,16 @@ def _rate_figures(case: str, found: dict[str, Measured]) -> list[Figure]:
     for kind, own in found.items():
         figures.append(Figure(f"{case}: {kind}", own.rate, "rows/s", note=_note(own.micro_batches)))
         figures.append(Figure(f"{case}: {kind}, CPU of Spark and Python", own.cpu_us, "us per row"))
-    rival = found.get(CONNECTOR)
-    for kind, own in found.items():
-        if rival is not None and own is not rival:
-            goal = RATE_GOAL if kind == "driver" else None
-            figures.append(Figure(f"{case}: {kind} over connector", own.rate / rival.rate, "x", at_least=goal))
+    for rival, kind in pairs(found):
+        goal = RATE_GOAL if (rival, kind) == HELD else None
+        figures.append(Figure(f"{case}: {kind} over {rival}", found[kind].rate / found[rival].rate, "x", at_least=goal))
     return figures
+
+
+def pairs(kinds: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Every rival that was measured with every engine of ours."""
+    rivals = [kind for kind in kinds if kind in CONNECTORS]
+    return product(rivals, [kind for kind in kinds if kind not in CONNECTORS])
 
 
 def _note(micro_batches: list[MicroBatch]) -> str:

@@ -8,6 +8,7 @@ Ratios are taken inside one run. Needs `make kafka`.
 """
 
 import argparse
+import os
 import statistics
 import sys
 import threading
@@ -35,17 +36,28 @@ class Result:
     seconds: float = 0.0
     latencies_ms: list[float] = field(default_factory=list)
     broker_cpu_seconds: float = 0.0
+    client_cpu_seconds: float = 0.0
 
     def add(self, other: "Result") -> None:
         self.transactions += other.transactions
         self.seconds += other.seconds
         self.latencies_ms += other.latencies_ms
         self.broker_cpu_seconds += other.broker_cpu_seconds
+        self.client_cpu_seconds += other.client_cpu_seconds
 
     @property
     def broker_cpu_us(self) -> float:
         """Of one transaction."""
         return 1e6 * self.broker_cpu_seconds / self.transactions
+
+    @property
+    def client_cpu_us(self) -> float:
+        return 1e6 * self.client_cpu_seconds / self.transactions
+
+    @property
+    def cores(self) -> float:
+        """In use by clients and broker together: where it is near all that there are, only less work helps."""
+        return (self.broker_cpu_seconds + self.client_cpu_seconds) / self.seconds
 
     @property
     def rate(self) -> float:
@@ -101,6 +113,8 @@ def figures_of(results: dict[str, Result], producer_count: int, record_count: in
         figures.append(Figure(f"{case}: {name}, commit p50", result.percentile(50), "ms"))
         figures.append(Figure(f"{case}: {name}, commit p99", result.percentile(99), "ms"))
         figures.append(Figure(f"{case}: {name}, CPU of the broker", result.broker_cpu_us, "us per transaction"))
+        figures.append(Figure(f"{case}: {name}, CPU of the clients", result.client_cpu_us, "us per transaction"))
+        figures.append(Figure(f"{case}: {name}, cores in use", result.cores, f"of {os.cpu_count()}"))
     ours, flushing, default = results.values()
     goals = (3.0, 2.0) if producer_count > 1 else (1.5, 1.5)
     is_held = record_count == 1
@@ -129,7 +143,7 @@ def run(broker: Broker, producer_count: int, record_count: int, *, duration_s: f
     for producer in producers:
         transact(producer, topic, record_count)
     results = [Result() for _ in producers]
-    cpu_before = cpu_seconds(broker)
+    cpu_before, client_cpu_before = cpu_seconds(broker), time.process_time()
     stop_at = time.perf_counter() + duration_s
     threads = [
         threading.Thread(target=transact_until, args=(producer, topic, record_count, stop_at, result))
@@ -146,6 +160,7 @@ def run(broker: Broker, producer_count: int, record_count: int, *, duration_s: f
         seconds=elapsed,
         latencies_ms=[latency for result in results for latency in result.latencies_ms],
         broker_cpu_seconds=cpu_seconds(broker) - cpu_before,
+        client_cpu_seconds=time.process_time() - client_cpu_before,
     )
 
 

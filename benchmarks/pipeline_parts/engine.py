@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import psutil
-from pipeline_parts.engine_program import ANSWER, CONNECTOR, Job
+from pipeline_parts.engine_program import ANSWER, CONNECTORS, STOCK_CONNECTOR, Job
 
 JARS = Path(__file__).resolve().parents[2] / ".peers" / "spark-connector-4.2.0"
 PROGRAM = Path(__file__).with_name("engine_program.py")
@@ -22,6 +22,11 @@ ANSWER_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 30.0
 TOTAL = "triggerExecution"
 EQUAL_SETTINGS = {"spark.sql.streaming.numRecentProgressUpdates": "1000"}
+_CHECKPOINTING = "org.apache.spark.sql.execution.streaming.checkpointing"
+STOCK_CHECKPOINT_FILES = {
+    "spark.sql.streaming.checkpointFileManagerClass": f"{_CHECKPOINTING}.FileContextBasedCheckpointFileManager",
+    "spark.hadoop.fs.file.impl": "org.apache.hadoop.fs.LocalFileSystem",
+}
 
 
 @dataclass(frozen=True)
@@ -37,12 +42,14 @@ class MicroBatch:
 
 class Engine:
     """Every engine has the session of `fencepost run`, and so the same checkpoint files, heap and collector; the
-    connector needs its jars besides."""
+    connector needs its jars besides. The stock connector writes the checkpoint as Spark does by itself."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         jars = ",".join(str(path) for path in sorted(JARS.glob("*.jar")))
-        settings = EQUAL_SETTINGS | ({"spark.jars": jars} if kind == CONNECTOR else {})
+        settings = EQUAL_SETTINGS | ({"spark.jars": jars} if kind in CONNECTORS else {})
+        if kind == STOCK_CONNECTOR:
+            settings |= STOCK_CHECKPOINT_FILES
         command = [sys.executable, str(PROGRAM), kind, json.dumps(settings)]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 

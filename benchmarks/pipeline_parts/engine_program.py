@@ -1,8 +1,8 @@
 """A program: one engine that copies topics with Spark, told over standard input what to copy, a JSON object a line.
 
-Arguments: the engine (`connector`, `driver`, `executors`) and Spark settings as JSON. A job of kind `drain` copies what
-is there and ends, one of kind `follow` copies until the line `stop`; both answer with a line `answer <JSON>` that
-lists micro-batches. The end of standard input ends it.
+Arguments: the engine (`connector`, `stock-connector`, `driver`, `executors`) and Spark settings as JSON. A job of kind
+`drain` copies what is there and ends, one of kind `follow` copies until the line `stop`; both answer with a line
+`answer <JSON>` that lists micro-batches. The end of standard input ends it.
 """
 
 import json
@@ -17,7 +17,9 @@ from fencepost.pipelines.warm_up import in_background, warm_driver, warm_workers
 from fencepost.spark import SinkEvent, TransactionalSink, register
 
 ANSWER = "answer "
-CONNECTOR = "connector"
+CONNECTOR, STOCK_CONNECTOR = "connector", "stock-connector"
+"""In the session of `fencepost run`; and with the checkpoint files that Spark writes unless told otherwise."""
+CONNECTORS = (CONNECTOR, STOCK_CONNECTOR)
 
 
 class Job(TypedDict):
@@ -46,7 +48,7 @@ class Engine:
         }
         if job["max_offsets"] is not None:
             options["maxOffsetsPerTrigger"] = str(job["max_offsets"])
-        source = "kafka" if self._kind == CONNECTOR else "fencepost"
+        source = "kafka" if self._kind in CONNECTORS else "fencepost"
         rows = self._spark.readStream.format(source).options(**options).load().select("key", "value")
         writer = self._writer(rows, job).option("checkpointLocation", job["checkpoint"])
         query: StreamingQuery = (writer.trigger(availableNow=True) if job["kind"] == "drain" else writer).start()
@@ -60,7 +62,7 @@ class Engine:
         return [self._micro_batch(json.loads(progress.json)) for progress in query.recentProgress]
 
     def _writer(self, rows: DataFrame, job: Job) -> Any:
-        if self._kind == CONNECTOR:
+        if self._kind in CONNECTORS:
             target = {"kafka.bootstrap.servers": job["servers"], "topic": job["output"]}
             return rows.writeStream.format("kafka").options(**target)
         self._sink = TransactionalSink(
@@ -85,10 +87,10 @@ class Engine:
 
 
 def main(kind: str, settings: str) -> None:
-    if kind != CONNECTOR:
+    if kind not in CONNECTORS:
         in_background(warm_driver)
     spark = start_session(app_name=kind, settings=json.loads(settings))
-    if kind != CONNECTOR:
+    if kind not in CONNECTORS:
         register(spark)
         in_background(warm_workers, spark)
     engine = Engine(kind, spark)
