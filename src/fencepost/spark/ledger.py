@@ -3,7 +3,8 @@
 One partition for each sink, because another's open transaction would hold this one's committed token back from
 readers. It is created explicitly, as safe as the outputs, and its settings are checked whenever a driver takes over.
 It is read to the high watermark of that moment, which is taken after InitProducerId: by then whatever an earlier
-driver left open is decided.
+driver left open is decided. `look` reads it before, without any right to it: a driver that can see that it is the
+wrong one leaves the right one alone.
 """
 
 import logging
@@ -31,6 +32,8 @@ logger = logging.getLogger("fencepost.spark")
 PREFIX = "__fencepost_ledger"
 SEGMENT_BYTES = 1024 * 1024
 READ_TIMEOUT_S = 60.0
+LOOK_TIMEOUT_S = 0.5
+"""Between its token and its commit a driver that does well takes milliseconds."""
 POLL_S = 0.02
 SETTLE_PAUSE_S = 0.02
 
@@ -60,13 +63,39 @@ class Ledger:
     def read(self) -> dict[bytes, bytes]:
         """The newest value of every key. Call it after InitProducerId has returned."""
         deadline = Deadline(READ_TIMEOUT_S)
+        end, is_decided = self._settled_end(deadline)
+        if not is_decided:
+            raise RefusedSetup(
+                f"the ledger {self.topic} holds an open transaction that is not this sink's, below offset {end}: "
+                "`fencepost txn blockers` tells whose; nobody but the sink may write there"
+            )
+        return self._read_to(end, deadline)
+
+    def look(self) -> dict[bytes, bytes] | None:
+        """The same before InitProducerId; None while a transaction is open there, which may yet be committed."""
+        end, is_decided = self._settled_end(Deadline(LOOK_TIMEOUT_S))
+        return self._read_to(end, Deadline(READ_TIMEOUT_S)) if is_decided else None
+
+    def token_batch(self, key: bytes, value: bytes) -> tuple[TopicPartition, bytes]:
+        return self.partition, build_batch([Record(NO_OFFSET, time.time_ns() // 1_000_000, key, value, ())])
+
+    def _settled_end(self, deadline: Deadline) -> tuple[int, bool]:
+        """The high watermark, and whether everything below it is decided before the deadline."""
+        with Admin(self._options.bootstrap_servers, **client_keywords(self._options)) as admin:
+            end = admin.latest_offsets([self.partition])[self.partition]
+            while admin.latest_offsets([self.partition], read_committed=True)[self.partition] < end:
+                if deadline.has_passed:
+                    return end, False
+                time.sleep(SETTLE_PAUSE_S)
+            return end, True
+
+    def _read_to(self, end: int, deadline: Deadline) -> dict[bytes, bytes]:
         with Consumer(
             self._options.bootstrap_servers,
             group_id=None,
             isolation_level="read_committed",
             **client_keywords(self._options),
         ) as consumer:
-            end = self._stable_end(deadline)
             consumer.assign([self.partition])
             consumer.seek_to_beginning([self.partition])
             found: dict[bytes, bytes] = {}
@@ -77,23 +106,6 @@ class Ledger:
                 if deadline.has_passed:
                     raise RefusedSetup(f"the ledger {self.topic} could not be read to its end, offset {end}, in time")
             return found
-
-    def token_batch(self, key: bytes, value: bytes) -> tuple[TopicPartition, bytes]:
-        return self.partition, build_batch([Record(NO_OFFSET, time.time_ns() // 1_000_000, key, value, ())])
-
-    def _stable_end(self, deadline: Deadline) -> int:
-        """The high watermark, once everything below it is decided."""
-        with Admin(self._options.bootstrap_servers, **client_keywords(self._options)) as admin:
-            end = admin.latest_offsets([self.partition])[self.partition]
-            while admin.latest_offsets([self.partition], read_committed=True)[self.partition] < end:
-                if deadline.has_passed:
-                    raise RefusedSetup(
-                        f"the ledger {self.topic} holds an open transaction that is not this sink's, below offset "
-                        f"{end}: "
-                        "`fencepost txn blockers` tells whose; nobody but the sink may write there"
-                    )
-                time.sleep(SETTLE_PAUSE_S)
-            return end
 
     def _check(self, admin: Admin, replication_factor: int, min_insync: int) -> None:
         partition_count = admin.describe_topics([self.topic])[self.topic].partition_count

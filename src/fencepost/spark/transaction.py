@@ -45,6 +45,11 @@ class Transaction:
         self._has_joined = False
 
     @property
+    def has_identity(self) -> bool:
+        """Without one, `begin` takes over from whoever has the id."""
+        return self._identity is not None
+
+    @property
     def identity(self) -> ProducerIdentity:
         if self._identity is None:
             raise InvariantBroken(f"'{self.transactional_id}' has an identity once it has begun")

@@ -141,7 +141,7 @@ class ExactlyOnceWriter:
         """Returns whether there was nothing to do."""
         work = plan.work
         tokens = self._begin(plan, outcome)
-        if work.judge(tokens.get(work.key), is_own_retry=outcome.retry_count > 0) is Verdict.DONE:
+        if self._judge(work, tokens, outcome) is Verdict.DONE:
             return True
         pinned = outcome.pin(plan)
         records = pinned.manifest.records
@@ -164,12 +164,25 @@ class ExactlyOnceWriter:
 
     def _begin(self, plan: Plan, outcome: Outcome) -> dict[bytes, bytes]:
         """Have an identity, and know the ledger."""
-        if self._transaction.begin() or self._tokens is None:
+        if self._tokens is None:
             known = [] if outcome.pinned is None else [where.topic for where in outcome.pinned.manifest.records]
             self._ledger.open(dict.fromkeys([*plan.topics, *known]))
+        if not self._transaction.has_identity:
+            self._look(plan.work, outcome)
+        if self._transaction.begin() or self._tokens is None:
             self._tokens = self._ledger.read()
             fail_point("ledger-read")
         return self._tokens
+
+    def _look(self, work: Work, outcome: Outcome) -> None:
+        """Before the first identity fences another driver: raises if this one would be refused. It permits nothing."""
+        tokens = self._ledger.look()
+        if tokens is not None:
+            self._judge(work, tokens, outcome)
+
+    @staticmethod
+    def _judge(work: Work, tokens: dict[bytes, bytes], outcome: Outcome) -> Verdict:
+        return work.judge(tokens.get(work.key), is_own_retry=outcome.retry_count > 0)
 
     @property
     def _timeout_s(self) -> float:

@@ -53,8 +53,8 @@ def source(spark: SparkSession, servers: str, topic: str, **options: Any) -> Dat
     return reader.option("startingOffsets", "earliest").options(**options).load()
 
 
-def drain(stream: DataFrame, sink: TransactionalSink, checkpoint: Path, *, output_mode: str = "append") -> None:
-    """Everything that is there now, through the sink, which is closed then."""
+def run_to_end(stream: DataFrame, sink: TransactionalSink, checkpoint: Path, *, output_mode: str = "append") -> None:
+    """Everything that is there now, through the sink, which stays open: one driver, one of its queries."""
     query = (
         stream.writeStream.foreachBatch(sink)
         .outputMode(output_mode)
@@ -66,7 +66,16 @@ def drain(stream: DataFrame, sink: TransactionalSink, checkpoint: Path, *, outpu
         assert query.awaitTermination(QUERY_TIMEOUT_S), "the query did not come to its end"
     finally:
         query.stop()
-        sink.close()
+
+
+def drain(stream: DataFrame, sink: TransactionalSink, checkpoint: Path, *, output_mode: str = "append") -> None:
+    """The same, and the driver goes. Returns when everybody can see it: Kafka answers a commit before its markers are
+    everywhere.
+    """
+    with sink:
+        run_to_end(stream, sink, checkpoint, output_mode=output_mode)
+        with Admin(sink._options.bootstrap_servers) as admin:
+            admin.await_transaction_end(sink.transactional_id)
 
 
 def rows_of(servers: str, topic: str, **options: Any) -> Counter[Row]:
