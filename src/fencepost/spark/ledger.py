@@ -31,6 +31,7 @@ logger = logging.getLogger("fencepost.spark")
 
 PREFIX = "__fencepost_ledger"
 SEGMENT_BYTES = 1024 * 1024
+OPEN_TIMEOUT_S = 15.0
 READ_TIMEOUT_S = 60.0
 LOOK_TIMEOUT_S = 0.5
 """Between its token and its commit a driver that does well takes milliseconds."""
@@ -108,7 +109,8 @@ class Ledger:
             return found
 
     def _check(self, admin: Admin, replication_factor: int, min_insync: int) -> None:
-        partition_count = admin.describe_topics([self.topic])[self.topic].partition_count
+        # A broker may hear of a topic a moment after the controller has made it.
+        partition_count = admin.cluster.topic(self.topic, Deadline(OPEN_TIMEOUT_S)).partition_count
         settings = admin.topic_settings(self.topic)
         policy = settings.get("cleanup.policy")
         if partition_count != 1 or policy != "compact":

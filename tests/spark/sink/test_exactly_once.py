@@ -39,34 +39,34 @@ def arm(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
 
 
 def test_records_source_offsets_and_token_commit_together_from_topic_to_topic(
-    spark: SparkSession, servers: str, tmp_path: Path
+    spark: SparkSession, cluster: str, tmp_path: Path
 ) -> None:
-    fill(servers, "in", INPUT)
+    fill(cluster, "in", INPUT)
     events: list[SinkEvent] = []
-    sink = copying_sink(servers, on_event=events.append)
-    drain(source(spark, servers, "in", maxOffsetsPerTrigger=1000), sink, tmp_path / "checkpoint")
-    assert values_by_partition(servers, "out") == values_by_partition(servers, "in"), "in order, where keys belong"
-    assert lag(servers, "fencepost.default.copy", "in") == 0
+    sink = copying_sink(cluster, on_event=events.append)
+    drain(source(spark, cluster, "in", maxOffsetsPerTrigger=1000), sink, tmp_path / "checkpoint")
+    assert values_by_partition(cluster, "out") == values_by_partition(cluster, "in"), "in order, where keys belong"
+    assert lag(cluster, "fencepost.default.copy", "in") == 0
     assert sum(event.row_count for event in events) == len(INPUT)
     assert len(events) >= 3
-    fill(servers, "in", numbered(3000, 3300))
-    drain(source(spark, servers, "in"), copying_sink(servers), tmp_path / "checkpoint")
-    assert values_by_partition(servers, "out") == values_by_partition(servers, "in")
+    fill(cluster, "in", numbered(3000, 3300))
+    drain(source(spark, cluster, "in"), copying_sink(cluster), tmp_path / "checkpoint")
+    assert values_by_partition(cluster, "out") == values_by_partition(cluster, "in")
 
 
 def test_a_second_start_goes_on_where_the_first_one_stopped_and_repeats_nothing(
-    spark: SparkSession, servers: str, tmp_path: Path, mode: str
+    spark: SparkSession, cluster: str, tmp_path: Path, mode: str
 ) -> None:
     feed(tmp_path / "in", INPUT)
-    drain(files(spark, tmp_path / "in"), copying_sink(servers, mode=mode), tmp_path / "checkpoint")
+    drain(files(spark, tmp_path / "in"), copying_sink(cluster, mode=mode), tmp_path / "checkpoint")
     forget_last_commit(tmp_path / "checkpoint")
     feed(tmp_path / "in", numbered(3000, 3300))
     events: list[SinkEvent] = []
-    sink = copying_sink(servers, mode=mode, on_event=events.append)
+    sink = copying_sink(cluster, mode=mode, on_event=events.append)
     drain(files(spark, tmp_path / "in"), sink, tmp_path / "checkpoint")
     assert [(event.is_skipped, event.row_count) for event in events] == [(True, 0), (False, 300)]
     assert {event.mode for event in events} == {mode}
-    assert rows_of(servers, "out") == Counter(numbered(0, 3300))
+    assert rows_of(cluster, "out") == Counter(numbered(0, 3300))
 
 
 def test_a_stateless_query_does_not_compute_what_the_ledger_has(
@@ -81,11 +81,11 @@ def test_a_stateless_query_does_not_compute_what_the_ledger_has(
     assert [(event.is_skipped, event.encode_ms) for event in events] == [(True, 0.0)]
 
 
-def test_an_empty_micro_batch_writes_its_token(spark: SparkSession, servers: str, tmp_path: Path, mode: str) -> None:
+def test_an_empty_micro_batch_writes_its_token(spark: SparkSession, cluster: str, tmp_path: Path, mode: str) -> None:
     feed(tmp_path / "in", numbered(0, 10))
     events: list[SinkEvent] = []
     sink = TransactionalSink(
-        servers,
+        cluster,
         name="nothing",
         topic="out",
         mode=mode,
@@ -94,11 +94,11 @@ def test_an_empty_micro_batch_writes_its_token(spark: SparkSession, servers: str
     )
     drain(files(spark, tmp_path / "in"), sink, tmp_path / "checkpoint")
     assert [(event.row_count, event.is_skipped) for event in events] == [(0, False)]
-    assert rows_of(servers, "__fencepost_ledger.default.nothing").total() == 1
+    assert rows_of(cluster, "__fencepost_ledger.default.nothing").total() == 1
 
 
 def test_several_frames_share_a_transaction_and_the_source_is_read_once(
-    spark: SparkSession, servers: str, tmp_path: Path, mode: str
+    spark: SparkSession, cluster: str, tmp_path: Path, mode: str
 ) -> None:
     feed(tmp_path / "in", INPUT)
     read = spark.sparkContext.accumulator(0)
@@ -113,10 +113,10 @@ def test_several_frames_share_a_transaction_and_the_source_is_read_once(
         return {"left": marked, "right": marked.select("value"), "odd": marked.where("value like '%1|%'")}
 
     stream = files(spark, tmp_path / "in").mapInArrow(counted, "key string, value string")
-    sink = TransactionalSink(servers, name="split", transform=split, mode=mode)
+    sink = TransactionalSink(cluster, name="split", transform=split, mode=mode)
     drain(stream, sink, tmp_path / "checkpoint")
     assert read.value == len(INPUT)
-    left, right, odd = (Counter(value for _, value in rows_of(servers, topic)) for topic in ("left", "right", "odd"))
+    left, right, odd = (Counter(value for _, value in rows_of(cluster, topic)) for topic in ("left", "right", "odd"))
     assert left == right, "a random value is the same in all outputs of a row"
     assert Counter(value.split(b"|")[0] for value in left) == Counter(value for _, value in INPUT)
     assert odd <= left
@@ -124,13 +124,13 @@ def test_several_frames_share_a_transaction_and_the_source_is_read_once(
 
 
 def test_what_was_aborted_is_invisible_and_the_same_records_are_sent_again(
-    spark: SparkSession, servers: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, cluster: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arm(monkeypatch, "token-sent=raise")
     feed(tmp_path / "in", INPUT)
     events: list[SinkEvent] = []
     sink = TransactionalSink(
-        servers,
+        cluster,
         name="again",
         topic="out",
         mode=mode,
@@ -139,22 +139,22 @@ def test_what_was_aborted_is_invisible_and_the_same_records_are_sent_again(
     )
     drain(files(spark, tmp_path / "in"), sink, tmp_path / "checkpoint")
     assert [event.retry_count for event in events] == [1]
-    visible = rows_of(servers, "out")
+    visible = rows_of(cluster, "out")
     assert visible.total() == len(INPUT)
-    dirty = rows_of(servers, "out", isolation_level="read_uncommitted")
+    dirty = rows_of(cluster, "out", isolation_level="read_uncommitted")
     assert dirty == visible + visible, "a retry sends the same records under the next epoch"
 
 
 def test_a_commit_whose_answer_is_lost_is_recognised(
-    spark: SparkSession, servers: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, cluster: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arm(monkeypatch, "after-commit=raise")
     feed(tmp_path / "in", INPUT)
     events: list[SinkEvent] = []
-    sink = copying_sink(servers, mode=mode, on_event=events.append)
+    sink = copying_sink(cluster, mode=mode, on_event=events.append)
     drain(files(spark, tmp_path / "in"), sink, tmp_path / "checkpoint")
     assert [(event.retry_count, event.is_skipped) for event in events] == [(1, True)]
-    assert rows_of(servers, "out", isolation_level="read_uncommitted") == Counter(INPUT)
+    assert rows_of(cluster, "out", isolation_level="read_uncommitted") == Counter(INPUT)
 
 
 def test_auto_goes_to_the_executors_when_it_is_too_much_for_the_driver_and_comes_back(

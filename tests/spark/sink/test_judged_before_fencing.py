@@ -9,11 +9,8 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from fencepost.client import Admin, Producer
+from fencepost.client import Admin
 from fencepost.client.values import ProducerIdentity
-from fencepost.spark import ledger as ledger_module
-from fencepost.spark.ledger import Ledger
-from fencepost.spark.options import KafkaOptions
 from tests.spark.sink.streams import copying_sink, drain, feed, files, numbered, rows_of, run_to_end
 
 TRANSACTIONAL_ID = "fencepost.default.copy"
@@ -56,29 +53,3 @@ def test_a_driver_with_a_wrong_checkpoint_is_refused_and_the_healthy_one_is_not_
         feed(tmp_path / "in", numbered(30, 40))
         run_to_end(files(spark, tmp_path / "in"), healthy, checkpoint)
     assert rows_of(servers, "out") == Counter(numbered(0, 40))
-
-
-@pytest.fixture
-def ledger(servers: str) -> Ledger:
-    made = Ledger(KafkaOptions(servers), namespace="default", name="looked-at")
-    made.open([])
-    return made
-
-
-def test_what_is_decided_can_be_looked_at_and_what_is_open_cannot(
-    servers: str, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ledger_module, "LOOK_TIMEOUT_S", 0.05)
-    assert ledger.look() == {}
-    with Producer(servers, transactional_id="driver") as producer:
-        producer.init_transactions()
-        producer.begin_transaction()
-        producer.send(ledger.topic, key=b"token", value=b"first")
-        producer.flush()
-        assert ledger.look() is None, "it may be committed yet, and then this would be the wrong answer"
-        producer.commit_transaction()
-        assert ledger.look() == {b"token": b"first"}
-        producer.begin_transaction()
-        producer.send(ledger.topic, key=b"token", value=b"second")
-        producer.abort_transaction()
-        assert ledger.look() == {b"token": b"first"}
