@@ -1,0 +1,41 @@
+"""Every program of the explanation pages prints on our broker, to the letter, what its page shows."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.limitations.pages import DISAGREE, FOLDERS, LIMITATIONS, Shown, run, shown_on
+
+ALL = [*shown_on(DISAGREE), *shown_on(LIMITATIONS)]
+LONG = {
+    "examples.limitations.other_clusters",
+    "examples.limitations.external_effects",
+    "examples.limitations.several_producers",
+    "examples.limitations.two_phase",
+}
+"""Stages that are killed and started again as processes."""
+
+
+def programs_in(folder: Path) -> set[str]:
+    """Those that a person starts; stages that are killed are started by them, with arguments that are required."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    started = [name for name, text in texts.items() if "story_arguments(" in text or "--apache-kafka" in text]
+    return {f"examples.{folder.name}.{name}" for name in started}
+
+
+@pytest.mark.parametrize(
+    "shown", [pytest.param(each, marks=[pytest.mark.deep] * (each.module in LONG), id=each.name) for each in ALL]
+)
+def test_a_program_prints_what_its_page_shows(shown: Shown) -> None:
+    assert run(shown.module) == shown.printed
+
+
+@pytest.mark.parametrize("page", [DISAGREE, LIMITATIONS], ids=lambda page: page.stem)
+def test_every_program_is_on_its_page(page: Path) -> None:
+    assert {shown.module for shown in shown_on(page)} == programs_in(FOLDERS[page])
+
+
+@pytest.mark.parametrize("folder", FOLDERS.values(), ids=lambda folder: folder.name)
+def test_every_file_is_in_the_readme_of_its_folder(folder: Path) -> None:
+    readme = (folder / "README.md").read_text(encoding="utf-8")
+    assert [path.name for path in folder.glob("*.py") if f"]({path.name})" not in readme] == []
