@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml constraints.txt
 TEST_WORKERS ?= 3
 
 test: setup
-	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff check .

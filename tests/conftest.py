@@ -5,19 +5,35 @@ REQUIRE_APACHE_KAFKA=1 turns the skips of `kafka` tests into failures, so that a
 
 import os
 from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 
 REQUIRE = "REQUIRE_APACHE_KAFKA"
 DEPTH = "TEST_DEPTH"
+LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "interop", "behaviour")
+"""Folders that wait for Spark, for processes that are killed, or for Apache Kafka."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, "workerinput"):
+        begin_with_what_takes_longest(config.rootpath, items)
     if os.environ.get(DEPTH) == "full":
         return
     for item in items:
         if item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.skip(reason=f"takes long: {DEPTH}=full make test runs it"))
+
+
+def begin_with_what_takes_longest(root: Path, items: list[pytest.Item]) -> None:
+    """Several workers share the files out in this order: a long one begun last would be waited for by the others."""
+    deep_files = {item.path for item in items if item.get_closest_marker("deep")}
+
+    def place(item: pytest.Item) -> tuple[bool, int]:
+        folder = item.path.relative_to(root).parts[1]
+        return item.path not in deep_files, LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(wrapper=True)
