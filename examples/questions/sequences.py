@@ -6,12 +6,11 @@ Sends batches of one record with sequences of its own choice, and prints what th
 from typing import NamedTuple
 
 from examples.documents.stage import story_arguments
+from examples.documents.waiting import wait_for
 from examples.questions.asking import create_topic, ends, open_cluster, print_rows
 from fencepost.client import Admin, TopicPartition
 from fencepost.client.connection import Connection
-from fencepost.client.exceptions import RetriableError
-from fencepost.client.settings import ClientSettings
-from fencepost.client.time_limits import Deadline
+from fencepost.client.metadata import Node
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
@@ -27,6 +26,15 @@ class Numbered(NamedTuple):
     producer_id: int
     sequence: int
     where: TopicPartition
+
+
+def new_producer_id(admin: Admin) -> int:
+    def probe() -> list[int]:
+        answer = admin.cluster.call_any(InitProducerIdRequest(None, 60_000), InitProducerIdResponse)
+        return [answer.producer_id] if answer.error_code == ErrorCode.NONE else []
+
+    (found,) = wait_for("a broker that has producer ids to give", probe)
+    return found
 
 
 def request_for(numbered: Numbered) -> ProduceRequest:
@@ -49,11 +57,13 @@ def answer_in(response: ProduceResponse) -> str:
 
 def connect(admin: Admin, where: TopicPartition) -> Connection:
     """To the leader of a partition."""
-    admin.cluster.topic(where.topic, Deadline(30))
-    leader = admin.cluster.leader(where)
-    if leader is None:
-        raise RetriableError(f"{where} has no leader")
-    return Connection.open(leader.host, leader.port, ClientSettings())
+
+    def probe() -> list[Node]:
+        leader = admin.cluster.refresh([where.topic]).leader(where)
+        return [] if leader is None else [leader]
+
+    (leader,) = wait_for(f"a leader of {where}", probe)
+    return admin.cluster.connect(leader)
 
 
 def send(connection: Connection, numbered: Numbered) -> str:
@@ -73,21 +83,18 @@ def main() -> None:
     with open_cluster(arguments.bootstrap_servers) as servers, Admin(servers) as admin:
         topic = create_topic(admin, "sequences", 2)
         here, there = TopicPartition(topic, 0), TopicPartition(topic, 1)
-        connection = connect(admin, here)
+        connections = {where: connect(admin, where) for where in (here, there)}
 
-        def new_producer_id() -> int:
-            return admin.cluster.call_any(InitProducerIdRequest(None, 60_000), InitProducerIdResponse).producer_id
-
-        mine, theirs = new_producer_id(), new_producer_id()
+        mine, theirs = new_producer_id(admin), new_producer_id(admin)
 
         def ask(producer_id: int, sequence: int, where: TopicPartition) -> str:
-            return send(connection, Numbered(producer_id, sequence, where))
+            return send(connections[where], Numbered(producer_id, sequence, where))
 
         rows = [
             ["sequence 0", ask(mine, 0, here)],
             ["sequence 0 again", ask(mine, 0, here)],
         ]
-        together = send_together(connection, [Numbered(mine, number, here) for number in IN_FLIGHT])
+        together = send_together(connections[here], [Numbered(mine, number, here) for number in IN_FLIGHT])
         rows += [
             [f"sequence {number}, five in flight", answer] for number, answer in zip(IN_FLIGHT, together, strict=True)
         ]
@@ -99,7 +106,8 @@ def main() -> None:
             ["sequence 0 on another partition", ask(mine, 0, there)],
             ["sequence 6: the program sends a record again", ask(mine, 6, here)],
         ]
-        connection.close()
+        for connection in connections.values():
+            connection.close()
         print_rows(["sent", "answered"], rows)
         print(f"\nstored: {ends(admin, here)[0]} records on the one partition, {ends(admin, there)[0]} on the other")
 

@@ -11,12 +11,9 @@ from fencepost.lab.apache_cluster import ApacheCluster
 from tests.limitations.pages import DISAGREE, LIMITATIONS, Shown, run, shown_on
 from tests.peers import apache_kafka, require_jars
 
-pytestmark = pytest.mark.kafka
+pytestmark = [pytest.mark.kafka, pytest.mark.deep]
 
-ALL = [*shown_on(DISAGREE), *shown_on(LIMITATIONS)]
-ON_KAFKA = [shown for shown in ALL if shown.on_kafka is not None]
-QUICK = {"examples.questions.end_txn", "examples.questions.reading", "examples.questions.sequences"}
-"""The questions on which the documents disagree most; the others run where depth is asked for."""
+ON_KAFKA = [shown for page in (DISAGREE, LIMITATIONS) for shown in shown_on(page) if shown.on_kafka is not None]
 OFTEN = {
     "log.cleaner.backoff.ms": "200",
     "log.initial.task.delay.ms": "500",
@@ -31,19 +28,11 @@ def kafka_servers() -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
-def test_only_what_has_no_broker_is_not_compared() -> None:
-    assert {shown.name for shown in ALL} - {shown.name for shown in ON_KAFKA} == {"questions.defaults"}
-
-
-@pytest.mark.parametrize(
-    "shown",
-    [pytest.param(each, marks=[pytest.mark.deep] * (each.module not in QUICK), id=each.name) for each in ON_KAFKA],
-)
+@pytest.mark.parametrize("shown", ON_KAFKA, ids=[shown.name for shown in ON_KAFKA])
 def test_a_program_prints_on_apache_kafka_what_its_page_says(shown: Shown, kafka_servers: str) -> None:
     assert run(shown.module, "--bootstrap-servers", kafka_servers) == shown.on_kafka
 
 
-@pytest.mark.deep
 def test_a_cluster_of_three_nodes_loses_a_disk_and_no_record() -> None:
     require_jars()
     with ApacheCluster() as cluster:
@@ -59,7 +48,6 @@ def test_a_cluster_of_three_nodes_loses_a_disk_and_no_record() -> None:
     assert not account.anomalies
 
 
-@pytest.mark.deep
 def test_the_java_client_has_the_defaults_that_the_page_shows() -> None:
     require_jars()
     printed = run("examples.questions.defaults", "--apache-kafka")

@@ -39,3 +39,7 @@ def test_every_program_is_on_its_page(page: Path) -> None:
 def test_every_file_is_in_the_readme_of_its_folder(folder: Path) -> None:
     readme = (folder / "README.md").read_text(encoding="utf-8")
     assert [path.name for path in folder.glob("*.py") if f"]({path.name})" not in readme] == []
+
+
+def test_a_page_says_of_every_program_that_asks_a_broker_what_apache_kafka_prints() -> None:
+    assert {shown.name for shown in ALL if shown.on_kafka is None} == {"questions.defaults"}
