@@ -1,11 +1,13 @@
 """A small driver: drains `in` into `out` and `copies` through a sink, in its own Spark session, and ends.
 
-Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`.
+Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`. With
+`"connector": true` source and sink are Spark's own, whose jars `spark.jars` names.
 """
 
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +15,7 @@ from pyspark.sql import functions as sql
 
 from fencepost.pipelines.session import start_session
 from fencepost.spark import TransactionalSink, register
+from fencepost.spark.fail_points import fail_point
 
 FOR_EXECUTORS = ("EXACTLY_ONCE_FAIL_AT", "EXACTLY_ONCE_FAIL_LOG", "PYTHONPATH")
 
@@ -21,6 +24,18 @@ def random_copies(rows: DataFrame) -> dict[str, DataFrame]:
     """Each value with a random id, the same on both topics."""
     marked = rows.select("key", sql.concat(sql.col("value"), sql.lit("|"), sql.expr("uuid()")).alias("value"))
     return {"out": marked, "copies": marked}
+
+
+def connector_sink(servers: str) -> Callable[[DataFrame, int], None]:
+    """The same outputs through Spark's own sink, with the same place to fail: written, and Spark does not know it."""
+
+    def write(rows: DataFrame, _: int) -> None:
+        frames = [frame.withColumn("topic", sql.lit(topic)) for topic, frame in random_copies(rows).items()]
+        written = frames[0].union(frames[1]).write.format("kafka")
+        written.option("kafka.bootstrap.servers", servers).save()
+        fail_point("after-commit")
+
+    return write
 
 
 def session(options: dict[str, Any]) -> SparkSession:
@@ -36,10 +51,11 @@ def session(options: dict[str, Any]) -> SparkSession:
 
 def main() -> None:
     options = json.loads(sys.argv[1])
+    is_control = options.get("connector", False)
     spark = session(options)
     register(spark)
     stream = (
-        spark.readStream.format("fencepost")
+        spark.readStream.format("kafka" if is_control else "fencepost")
         .option("kafka.bootstrap.servers", options["servers"])
         .option("subscribe", "in")
         .option("startingOffsets", "earliest")
@@ -56,7 +72,7 @@ def main() -> None:
         options["servers"], name="driver", transform=random_copies, on_event=tell, **options.get("sink", {})
     )
     query = (
-        stream.writeStream.foreachBatch(sink)
+        stream.writeStream.foreachBatch(connector_sink(options["servers"]) if is_control else sink)
         .option("checkpointLocation", options["checkpoint"])
         .trigger(availableNow=True)
         .start()
