@@ -23,7 +23,11 @@ from fencepost.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
 )
-from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest, DescribeTransactionsResponse
+from fencepost.wire.messages.describe_transactions import (
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
+    TransactionState,
+)
 from fencepost.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from fencepost.wire.messages.txn_offset_commit import (
@@ -206,8 +210,20 @@ class TransactionControl:
             return error
         return ProducerFenced(f"{error} {self._current_owner()}".rstrip(), error_code=error.error_code)
 
+    def is_ending(self) -> bool:
+        """Whether the last transaction is decided and its markers are not all written; False if nobody can say."""
+        row = self._described()
+        return row is not None and row.transaction_state.startswith("Prepare")
+
     def _current_owner(self) -> str:
         """Who has the id now, as far as the coordinator tells: the answer that fenced us has no room for words."""
+        row = self._described()
+        if row is None:
+            return ""
+        owner = ProducerIdentity(row.producer_id, row.producer_epoch)
+        return f"The coordinator has {owner}, state {row.transaction_state}."
+
+    def _described(self) -> TransactionState | None:
         try:
             response = self._cluster.call_coordinator(
                 CoordinatorType.TRANSACTION,
@@ -218,12 +234,8 @@ class TransactionControl:
                 timeout_s=EXPLAIN_TIMEOUT_S,
             )
         except ClientError:
-            return ""
-        for row in response.transaction_states:
-            if row.error_code == ErrorCode.NONE:
-                owner = ProducerIdentity(row.producer_id, row.producer_epoch)
-                return f"The coordinator has {owner}, state {row.transaction_state}."
-        return ""
+            return None
+        return next((row for row in response.transaction_states if row.error_code == ErrorCode.NONE), None)
 
 
 def _error_code(response: "InitProducerIdResponse | AddOffsetsToTxnResponse | EndTxnResponse") -> int:

@@ -21,6 +21,7 @@ from fencepost.client.exceptions import (
     Timeout,
     TransactionAbortable,
 )
+from fencepost.client.marker_wait import MarkerWait
 from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
 from fencepost.client.producer_batch import ProducerBatch
 from fencepost.client.time_limits import Deadline
@@ -45,6 +46,7 @@ class TransactionManager:
 
     def __init__(self, control: TransactionControl, *, transaction_timeout_ms: int, call_timeout_s: float) -> None:
         self._control = control
+        self._markers = MarkerWait(control)
         self._transaction_timeout_ms = transaction_timeout_ms
         self._call_timeout_s = call_timeout_s
         self._lock = threading.RLock()
@@ -105,11 +107,15 @@ class TransactionManager:
                 added = [partition for partition in partitions if partition not in self._partitions]
                 if not added or self._state not in _OPEN:
                     return
-                self._has_started = True
+                is_first, self._has_started = not self._has_started, True
                 if self._uses_v2:
                     self._partitions.update(added)
-                    return
-                self._is_start_certain = False
+                else:
+                    self._is_start_certain = False
+            if self._uses_v2:
+                if is_first:
+                    self._markers.wait()
+                return
             try:
                 self._control.add_partitions(self._identity, added, deadline=Deadline(self._call_timeout_s))
             except RetriableError:
@@ -156,10 +162,12 @@ class TransactionManager:
         if not offsets:
             return
         with self._calls:
-            self._has_started = True
+            is_first, self._has_started = not self._has_started, True
             try:
                 if not self._uses_v2:
                     self._control.add_offsets(self._identity, group.group_id, deadline=deadline)
+                elif is_first:
+                    self._markers.wait()
                 self._control.txn_offset_commit(
                     self._identity, group, offsets, uses_v2=self._uses_v2, deadline=deadline
                 )
@@ -227,6 +235,7 @@ class TransactionManager:
         with self._lock:
             self._identity = identity
             self._has_started = False
+            self._markers.transaction_ended()
 
     def _failed_end(self, problem: ClientError) -> ClientError:
         if isinstance(problem, AbortableError) and not self._is_commit:
