@@ -57,8 +57,9 @@ CONTENTS = {
     "MQ notes: states and requests of a transaction": "[transactions](transactions.md), [APIs](apis.md)",
 }
 NOT_PLAYED = """
-Not played, because one broker has nothing to show of it: transactions that would span clusters or producers, and the
-replicas behind a coordinator's log. A broker here comes back to its own disk."""
+Transactions that would span clusters or producers, and what is lost with the only copy, are played among the
+[limitations](explanation/limitations.md); what the documents say differently from one another, or not at all, stands
+[on its own page](explanation/documents-disagree.md)."""
 
 
 def harm_of(harm: Iterable[str]) -> str:
