@@ -189,6 +189,27 @@ class TopicSettings:
     delete_retention_ms: int = declare(86_400_000, "how long a compacted topic keeps tombstones", unit="ms", minimum=0)
     min_compaction_lag_ms: int = declare(0, "age below which a record is not compacted away", unit="ms", minimum=0)
     min_insync_replicas: int = declare(1, "accepted for Kafka's sake; one copy is kept", minimum=1)
+    unclean_leader_election_enable: bool = declare(False, "accepted for Kafka's sake; one copy is kept")
+    min_cleanable_dirty_ratio: float = declare(
+        0.5, "accepted for Kafka's sake; sealed segments are compacted when they are due", minimum=0, maximum=1
+    )
+    flush_messages: int = declare(
+        INT64_MAX, "accepted for Kafka's sake; what is acknowledged is on disk", unit="records", minimum=1
+    )
+    flush_ms: int = declare(
+        INT64_MAX, "accepted for Kafka's sake; what is acknowledged is on disk", unit="ms", minimum=0
+    )
+    segment_jitter_ms: int = declare(0, "accepted for Kafka's sake; the journal rolls by size", unit="ms", minimum=0)
+    segment_index_bytes: int = declare(
+        10_485_760, "accepted for Kafka's sake; the journal has its own index", unit="bytes", minimum=4
+    )
+    index_interval_bytes: int = declare(
+        4096, "accepted for Kafka's sake; the journal has its own index", unit="bytes", minimum=0
+    )
+    file_delete_delay_ms: int = declare(
+        60_000, "accepted for Kafka's sake; a dropped segment goes at once", unit="ms", minimum=0
+    )
+    preallocate: bool = declare(False, "accepted for Kafka's sake; segments of the journal always are")
 
 
 def topic_defaults(broker: BrokerSettings) -> TopicSettings:
@@ -241,9 +262,9 @@ def parse_value(declaration: Declaration, text: str) -> Any:
         if text.lower() not in ("true", "false"):
             raise InvalidSetting(f"{declaration.name}={text}: expected {wanted}")
         return text.lower() == "true"
-    if declaration.value_type is int:
+    if declaration.value_type in (int, float):
         try:
-            number = int(text)
+            number = declaration.value_type(text)
         except ValueError:
             raise InvalidSetting(f"{declaration.name}={text}: expected {wanted}") from None
         low, high = bounds(declaration)
@@ -267,14 +288,18 @@ def describe_values(declaration: Declaration) -> str:
         return "true or false"
     if declaration.choices:
         return "one of " + ", ".join(declaration.choices)
-    if declaration.value_type is int:
+    if declaration.value_type in (int, float):
         limits = []
         if declaration.minimum is not None:
             limits.append(f"at least {declaration.minimum}")
         if declaration.maximum is not None:
             limits.append(f"at most {declaration.maximum}")
         return " ".join(
-            ["a whole number", *(["of", declaration.unit] if declaration.unit else []), ", ".join(limits)]
+            [
+                "a whole number" if declaration.value_type is int else "a number",
+                *(["of", declaration.unit] if declaration.unit else []),
+                ", ".join(limits),
+            ]
         ).strip()
     return "text"
 

@@ -23,6 +23,7 @@ class ConfigType(IntEnum):
     STRING = 2
     INT = 3
     LONG = 5
+    DOUBLE = 6
     LIST = 7
 
 
@@ -42,6 +43,9 @@ LONG_SETTINGS = frozenset(
     {
         "connections.max.idle.ms",
         "delete.retention.ms",
+        "file.delete.delay.ms",
+        "flush.messages",
+        "flush.ms",
         "log.retention.bytes",
         "log.retention.check.interval.ms",
         "log.retention.ms",
@@ -49,6 +53,7 @@ LONG_SETTINGS = frozenset(
         "offsets.retention.check.interval.ms",
         "retention.bytes",
         "retention.ms",
+        "segment.jitter.ms",
         "segment.ms",
     }
 )
@@ -127,6 +132,8 @@ def _type_of(declaration: Declaration) -> ConfigType:
         return ConfigType.BOOLEAN
     if declaration.value_type is int:
         return ConfigType.LONG if declaration.name in LONG_SETTINGS else ConfigType.INT
+    if declaration.value_type is float:
+        return ConfigType.DOUBLE
     return ConfigType.STRING
 
 
