@@ -7,7 +7,7 @@ from fencepost.errors import ErrorCode
 from fencepost.settings import TopicSettings, as_text, declarations
 from fencepost.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from tests.behaviour.conftest import SETTINGS
-from tests.behaviour.peer import Peer
+from tests.behaviour.peer import Peer, until
 from tests.behaviour.test_topics import create
 
 TOPIC = 2
@@ -37,8 +37,7 @@ BAD_VALUES = {
 
 def described(peer: Peer, topic: str) -> dict[str, tuple[str | None, int]]:
     request = DescribeConfigsRequest([DescribeConfigsResource(TOPIC, topic, list(KNOWN))])
-    (answer,) = peer.put(request, 4).results
-    assert answer.error_code == 0
+    answer = until(lambda: peer.put(request, 4).results[0], lambda found: found.error_code == 0)
     return {row.name: (row.value, row.config_type) for row in answer.configs}
 
 
