@@ -45,8 +45,8 @@ class Checkout:
         (folder / "examples").symlink_to(EXAMPLES)
         (folder / ".venv").symlink_to(sys.prefix)
 
-    def run(self, line: str) -> str:
-        """What it prints; it ends well."""
+    def run(self, line: str, *, exit_code: int = 0) -> str:
+        """What it prints; it ends well, or as expected."""
         done = subprocess.run(
             ["bash", "-c", self._placed(line)],
             cwd=self.folder,
@@ -56,7 +56,7 @@ class Checkout:
             timeout=PATIENCE_S,
             check=False,
         )
-        assert done.returncode == 0, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+        assert done.returncode == exit_code, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
         return done.stdout
 
     @contextmanager

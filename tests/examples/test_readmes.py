@@ -17,9 +17,11 @@ QUICK = (
     "examples.arrow.with_pandas",
     "examples.arrow.with_polars",
     "examples.documents.database",
+    "examples.limitations.slow_reader",
     "examples.notebook",
+    "examples.questions.end_txn",
 )
-"""Everything else takes a minute or more."""
+"""Everything else may take a minute."""
 
 
 def ends_by_itself(readme: Path, command: str) -> bool:

@@ -1,0 +1,108 @@
+"""The examples in the help of the commands that run Spark, each as it stands: the demonstration, pipelines on both
+brokers and on a cluster of Spark's, and the auditor.
+"""
+
+import json
+import shutil
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fencepost.cli.help_pages import examples, walk_commands
+from fencepost.client import Admin, Producer
+from fencepost.lab.apache_kafka import ApacheKafka
+from fencepost.server.embedded import EmbeddedBroker
+from tests.examples.readme_commands import EXAMPLES, Checkout
+from tests.examples.test_pipelines_readme import PURCHASE, wait_for
+from tests.peers import require_jars
+from tests.spark.standalone import StandaloneCluster
+
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(3600)]
+COUNT = 20
+COMMANDS = dict(walk_commands())
+RUN, RUN_ONCE, RUN_ON_A_CLUSTER = examples(COMMANDS["fencepost run"])
+AUDITS = examples(COMMANDS["fencepost audit"])
+DEMOS = examples(COMMANDS["fencepost demo"])
+
+
+@pytest.fixture
+def fencepost_own() -> Iterator[str]:
+    with EmbeddedBroker() as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_own() -> Iterator[str]:
+    require_jars()
+    with ApacheKafka(heap="512m") as broker:
+        yield broker.bootstrap_servers
+
+
+@pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
+def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Checkout:
+    """A folder with the files that the examples name, and a cluster with purchases and numbers."""
+    servers: str = request.getfixturevalue(f"{request.param}_own")
+    for name in ("shop.py", "squares.py"):
+        shutil.copy(EXAMPLES / "pipelines" / name, tmp_path)
+    with Admin(servers) as admin:
+        for topic in ("purchases", "tx-input"):
+            admin.create_topic(topic, 2)
+    buy(servers, 0)
+    with Producer(servers) as producer:
+        for number in range(COUNT):
+            producer.send("tx-input", struct.pack(">i", number), key=b"%d" % number)
+    return Checkout(tmp_path, servers)
+
+
+def buy(servers: str, start: int) -> None:
+    """Each purchase under a key of its own, by which its invoice is known."""
+    with Producer(servers) as producer:
+        for number in range(start, start + COUNT):
+            producer.send("purchases", json.dumps(PURCHASE).encode(), key=b"%d" % number)
+
+
+def outputs(count: int) -> dict[str, int]:
+    return {"invoices": count, "shipments": count}
+
+
+def test_pipelines_run_as_the_examples_say_and_are_proved_as_the_examples_say(shop: Checkout) -> None:
+    with shop.running(RUN) as process:
+        wait_for(outputs(COUNT), shop, process)
+    buy(shop.servers, COUNT)
+    events = [json.loads(line) for line in shop.run(RUN_ONCE).splitlines()]
+    assert sum(event.get("rows_in", 0) for event in events if event["event"] == "progress") > 0
+    shop.run("fencepost run squares.py --once")
+    for line in AUDITS:
+        assert "exactly once: nothing lost" in shop.run(line), line
+    document = json.loads(shop.run(f"{AUDITS[-1]} --json"))
+    assert document["input_count"] == 2 * COUNT
+
+
+def test_the_auditor_ends_with_1_and_names_what_is_there_twice(shop: Checkout) -> None:
+    with Producer(shop.servers) as producer:
+        for topic in ("invoices", "shipments"):
+            for number in [*range(COUNT), 3]:
+                producer.send(topic, b"made", key=b"%d" % number)
+    assert "not exactly once: 2 duplicated" in shop.run(AUDITS[-1], exit_code=1)
+
+
+def test_a_pipeline_runs_on_a_cluster_of_sparks_as_the_example_says(shop: Checkout, tmp_path: Path) -> None:
+    with StandaloneCluster(tmp_path / "cluster") as cluster:
+        line = RUN_ON_A_CLUSTER.replace("spark://host:7077", cluster.master)
+        line = line.replace("hdfs:///shop", f"file://{tmp_path}/checkpoints")
+        assert "host" not in line
+        assert "hdfs" not in line
+        with shop.running(f"env SPARK_LOCAL_IP=127.0.0.1 {line}") as process:
+            wait_for(outputs(COUNT), shop, process)
+
+
+@pytest.mark.parametrize("line", DEMOS)
+def test_the_demonstration_proves_itself(tmp_path: Path, line: str) -> None:
+    """On brokers of its own."""
+    checkout = Checkout(tmp_path)
+    told = checkout.run(line.replace("/tmp/", f"{tmp_path}/"))
+    assert "The story with pictures:" in told
+    [page] = tmp_path.glob("*.html")
+    assert "Fencepost's pipeline: exactly once." in page.read_text(encoding="utf-8")
