@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from fencepost.pipelines.output import check_outputs, one_frame
 from fencepost.pipelines.pipeline import Pipeline
+from fencepost.pipelines.processors import state_store
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.state import shape_of
 from fencepost.spark.sink import TransactionalSink
@@ -102,15 +103,17 @@ class Stage:
         self._options = options
         self._on_event = on_event
         self._includes_headers = str(options.source.get("includeHeaders", "false")).lower() == "true"
-        self.is_stateful = self._check()
+        self._operators = self._check()
+        self.is_stateful = bool(self._operators)
         self._door: SinkDoor | None = None
         self._sink: TransactionalSink | None = None
         self.query: StreamingQuery | None = None
 
-    def _check(self) -> bool:
+    def _check(self) -> tuple[str, ...]:
+        """The names of its stateful operators."""
         shape = shape_of(self._spark, self.pipeline, include_headers=self._includes_headers)
         check_outputs(self.pipeline, shape.outputs)
-        return shape.is_stateful
+        return shape.operators
 
     def start(self, *, available_now: bool) -> None:
         self._sink = self._make_sink()
@@ -128,7 +131,8 @@ class Stage:
             writer = writer.trigger(processingTime=self._options.trigger)
         # A pool of its own, so that no stage waits for another one's tasks.
         self._spark.sparkContext.setLocalProperty("spark.scheduler.pool", self.pipeline.name)
-        self.query = writer.start()
+        with state_store(self._spark, self._operators):
+            self.query = writer.start()
 
     @property
     def problem(self) -> BaseException | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
+from fencepost.pipelines.processors import PROCESSORS, check_processors
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,8 +27,7 @@ STATEFUL = {
     "FlatMapGroupsInPandasWithState",
     "FlatMapGroupsWithState",
     "GlobalLimit",
-    "TransformWithState",
-    "TransformWithStateInPySpark",
+    *PROCESSORS,
 }
 # Spark runs these on a stream, each micro-batch by itself: never what a pipeline means.
 BLIND = {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"}
@@ -67,6 +67,7 @@ def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool
     names = tuple(operator.nodeName() for found in operators for operator in found)
     if names:
         check_apart(pipeline, operators)
+        check_processors(pipeline, names)
     for frame in frames:
         check_supported(spark, pipeline, frame)
     return Shape(outputs, names)
