@@ -56,6 +56,7 @@ def test_a_pipeline_moves_to_apache_kafka_and_a_spark_cluster(tmp_path: Path) ->
             "kafka-1:9092,kafka-2:9092,kafka-3:9092": new.bootstrap_servers,
             ADDRESS: old.bootstrap_servers,
             "127.0.0.1:7077": f"127.0.0.1:{spark_port}",
+            "--port 7077": f"--port {spark_port}",
             "/tmp/fencepost-worker": str(tmp_path / "worker"),
         }
         follow("move-to-apache-kafka.md", tmp_path, replaced)

@@ -90,6 +90,8 @@ def test_every_document_is_a_page_and_in_the_menu(site: Path) -> None:
     documents = [path.relative_to(DOCS).with_suffix(".html").as_posix() for path in DOCS.rglob("*.md")]
     assert len(documents) > 30
     assert [name for name in documents if name not in menu] == []
+    named = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(set(named)) == sorted(named)
 
 
 def test_every_link_leads_somewhere(pages: list[Path]) -> None:
