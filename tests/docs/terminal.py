@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +25,7 @@ WAIT_S = 900.0
 END_S = 30.0
 DONE = "the-block-is-done"
 FAILED = "a-command-of-the-block-failed"
+ENDS = (f"{DONE}\n", f"{FAILED}\n")
 
 
 class Terminal:
@@ -73,9 +75,6 @@ class Terminal:
             self._seen += line
         return self._seen
 
-    def folder(self) -> Path:
-        return Path(f"/proc/{self._process.pid}/cwd").resolve()
-
     def close(self) -> None:
         """The whole process group, politely first: what the page left running."""
         for number in (signal.SIGTERM, signal.SIGKILL):
@@ -104,11 +103,17 @@ class Reader:
     def follow(self, blocks: list[Block]) -> None:
         for block in blocks:
             if block.file is not None:
-                (self._own.folder() / block.file).write_text(block.text, encoding="utf-8")
+                self._save(block)
             elif block.terminal is not None:
                 self._start(block)
             else:
                 self._try(block)
+
+    def _save(self, block: Block) -> None:
+        """Through the terminal, which knows where the reader stands."""
+        saved = self._desk / f"line-{block.line}.saved"
+        saved.write_text(block.text, encoding="utf-8")
+        self._try(replace(block, text=f"cp '{saved}' '{block.file}'\n"))
 
     def _start(self, block: Block) -> None:
         """It goes on running, so that there is no end to wait for, only what it prints."""
@@ -116,11 +121,12 @@ class Reader:
         self._others.append(terminal)
         terminal.type(block.text, self._script(block))
         expected = block.printed or ""
-        terminal.read_until(lambda seen: FAILED in seen or begins_to_print(expected, seen))
+        seen = terminal.read_until(lambda seen: seen.endswith(ENDS) or begins_to_print(expected, seen))
+        assert begins_to_print(expected, seen), f"line {block.line}: it prints otherwise:\n{seen}"
 
     def _try(self, block: Block) -> None:
         self._own.type(block.text, self._script(block))
-        seen = self._own.read_until(lambda seen: seen.endswith((f"{DONE}\n", f"{FAILED}\n")))
+        seen = self._own.read_until(lambda seen: seen.endswith(ENDS))
         printed = seen.removesuffix(f"{DONE}\n")
         assert printed != seen, f"line {block.line}: a command failed:\n{seen}"
         if block.printed is not None:

@@ -78,16 +78,17 @@ hello
     follow(page, tmp_path)
 
 
-def test_another_terminal_that_says_something_else_fails(tmp_path: Path) -> None:
-    page = """
+@pytest.mark.parametrize("typed", ["echo refused", "echo refused; false", "echo refused; exit"])
+def test_another_terminal_that_says_something_else_fails(tmp_path: Path, typed: str) -> None:
+    page = f"""
 ```bash title="in another terminal"
-echo refused; exit
+{typed}
 ```
 ```text
 listening
 ```
 """
-    with pytest.raises(pytest.fail.Exception, match="refused"):
+    with pytest.raises((AssertionError, pytest.fail.Exception), match="refused"):
         follow(page, tmp_path)
 
 
