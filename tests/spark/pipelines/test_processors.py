@@ -40,7 +40,6 @@ def over(turns):
 
 @pytest.mark.parametrize("point", [pytest.param("published", marks=pytest.mark.deep), "after-commit"])
 def test_every_alert_is_written_once_though_the_driver_was_killed(servers, tmp_path, monkeypatch, point):
-    pytest.importorskip("google.protobuf", reason="transformWithState needs it: pip install 'protobuf>=6.33.5'")
     create(servers, "balance-update")
     write(servers, "balance-update", debits(2))
     with Run("alerts.py", servers, tmp_path, "--once") as run:
