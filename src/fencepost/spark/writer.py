@@ -25,6 +25,7 @@ from fencepost.client.exceptions import (
     InvalidTxnState,
     ProducerFenced,
     RecordTooLarge,
+    RetriableError,
     Timeout,
     UnsupportedVersion,
 )
@@ -164,21 +165,31 @@ class ExactlyOnceWriter:
 
     def _begin(self, plan: Plan, outcome: Outcome) -> dict[bytes, bytes]:
         """Have an identity, and know the ledger."""
-        if self._tokens is None:
-            known = [] if outcome.pinned is None else [where.topic for where in outcome.pinned.manifest.records]
-            self._ledger.open(dict.fromkeys([*plan.topics, *known]))
-        if not self._transaction.has_identity:
-            self._look(plan.work, outcome)
+        is_open = not self._transaction.has_identity and self._has_looked(plan, outcome)
         if self._transaction.begin() or self._tokens is None:
+            if not is_open:
+                self._open_ledger(plan, outcome)
             self._tokens = self._ledger.read()
             fail_point("ledger-read")
         return self._tokens
 
-    def _look(self, work: Work, outcome: Outcome) -> None:
-        """Before the first identity fences another driver: raises if this one would be refused. It permits nothing."""
-        tokens = self._ledger.look()
+    def _has_looked(self, plan: Plan, outcome: Outcome) -> bool:
+        """Before the first identity fences another driver: raises if this one would be refused. It permits nothing, so
+        it may be left out: taking the identity waits for brokers that are away, and the ledger is judged after it.
+        """
+        try:
+            self._open_ledger(plan, outcome)
+            tokens = self._ledger.look()
+        except RetriableError as problem:
+            logger.info("the ledger could not be looked at before taking over: %s", problem)
+            return False
         if tokens is not None:
-            self._judge(work, tokens, outcome)
+            self._judge(plan.work, tokens, outcome)
+        return True
+
+    def _open_ledger(self, plan: Plan, outcome: Outcome) -> None:
+        known = [] if outcome.pinned is None else [where.topic for where in outcome.pinned.manifest.records]
+        self._ledger.open(dict.fromkeys([*plan.topics, *known]))
 
     @staticmethod
     def _judge(work: Work, tokens: dict[bytes, bytes], outcome: Outcome) -> Verdict:
