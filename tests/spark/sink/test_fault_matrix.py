@@ -6,6 +6,7 @@ points is in `test_task_faults.py`.
 """
 
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -27,6 +28,7 @@ pytestmark = pytest.mark.timeout(1800)
 ROWS = 300
 TIMEOUT_MS = 1000
 STARTS_MAX = 3
+AWAY_S = 2.0
 WAIT_S = 120.0
 SETTINGS = {"num.partitions": "3", "transaction.abort.timed.out.transaction.cleanup.interval.ms": "50"}
 TRANSACTIONAL_ID = "fencepost.default.driver"
@@ -166,6 +168,24 @@ def test_a_fault_at_the_worst_moments_loses_and_repeats_nothing(
 def test_a_fault_at_every_step_loses_and_repeats_nothing(story: Story, at, fault: str) -> None:
     happen, points, options = FAULTS[fault]
     hit(story, at, points, happen, **options)
+
+
+@pytest.mark.parametrize("mode", ["driver"])
+@pytest.mark.parametrize("point", ["pinned", "published"])
+def test_a_broker_that_is_away_for_a_while_is_waited_for(story: Story, at, point: str) -> None:
+    """Before the first identity and with one: a retry would be over before the broker is back."""
+    story.more()
+    comes_back = threading.Timer(AWAY_S, story.broker.start)
+
+    def goes_away() -> None:
+        story.broker.kill()
+        comes_back.start()
+
+    reached = at(point, goes_away)
+    story.run()
+    assert reached == [point], f"{point} was never reached"
+    comes_back.join()
+    story.check_end()
 
 
 @pytest.mark.parametrize("mode", ["driver", pytest.param("executors", marks=pytest.mark.deep)])
