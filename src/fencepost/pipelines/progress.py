@@ -21,6 +21,8 @@ class StageProgress:
     pipeline: str
     state: str = STARTING
     batch_id: int | None = None
+    counted_batch_id: int = -1
+    """The newest micro-batch that `rows_in` has: Spark tells its rows a moment after the commit."""
     rows_in: int = 0
     rows_out: int = 0
     bytes_out: int = 0
@@ -33,6 +35,11 @@ class StageProgress:
     """When, in milliseconds since 1970."""
     commit_took_ms: float | None = None
     problem: str | None = None
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether rows in and out are of the same micro-batches, or nothing more will be told."""
+        return self.state != RUNNING or self.batch_id is None or self.counted_batch_id >= self.batch_id
 
 
 @dataclass

@@ -58,7 +58,7 @@ class PlainLines:
 
     def progress(self, stages: Sequence[StageProgress]) -> None:
         for stage in stages:
-            if stage.transactions > self._transactions.get(stage.pipeline, 0):
+            if stage.transactions > self._transactions.get(stage.pipeline, 0) and stage.is_counted:
                 self._transactions[stage.pipeline] = stage.transactions
                 lag = "unknown" if stage.lag is None else f"{stage.lag:,}"
                 self._write(

@@ -117,8 +117,9 @@ class Runner:
         stage = seat.stage
         if stage is None:
             return
-        self._count_rows(seat, stage)
-        if stage.is_active:
+        is_active = stage.is_active
+        self._count_rows(seat, stage)  # after asking: an ended query has told everything
+        if is_active:
             return
         problem = stage.problem
         stage.forget()
@@ -127,6 +128,7 @@ class Runner:
         elif once:
             seat.is_done = True
             self.progress.update(name, state=DONE)
+            self._tell_final_progress()
             self._reporter.event("done", pipeline=name)
         else:
             self._restart_later(seat, RuntimeError("the query ended without an error"))
@@ -173,9 +175,10 @@ class Runner:
         if stage.query is None:
             return
         for report in stage.query.recentProgress:
-            if report["batchId"] > seat.rows_seen_batch and report["numInputRows"] > 0:
+            if report["batchId"] > seat.rows_seen_batch:
                 seat.rows_seen_batch = report["batchId"]
                 self.progress.add(seat.pipeline.name, rows_in=report["numInputRows"])
+                self.progress.update(seat.pipeline.name, counted_batch_id=report["batchId"])
 
     def _watch_lag(self) -> None:
         now_s = time.monotonic()
@@ -198,8 +201,11 @@ class Runner:
                 self._reporter.event(
                     "stopped", pipeline=seat.pipeline.name, micro_batch="whole" if is_clean else "cut off"
                 )
-        self._next_lag_s = 0.0
+        self._tell_final_progress()
+        end_session(self._spark)
+
+    def _tell_final_progress(self) -> None:
         if is_jvm_alive():
+            self._next_lag_s = 0.0
             self._watch_lag()
         self._reporter.progress(self.progress.snapshot())
-        end_session(self._spark)

@@ -1,10 +1,11 @@
 import io
 import json
+from dataclasses import replace
 
 from rich.console import Console
 
 from fencepost.pipelines.display import ago, table_of
-from fencepost.pipelines.progress import RUNNING, WAITING, Progress, StageProgress
+from fencepost.pipelines.progress import RUNNING, STOPPED, WAITING, Progress, StageProgress
 from fencepost.pipelines.report import JsonLines, PlainLines
 from fencepost.spark.sink_event import SinkEvent
 
@@ -56,6 +57,23 @@ def test_plain_lines_tell_each_commit_once():
         "committed shop: micro-batch 0, 1,000 rows in, 2,000 out, 1 transactions, lag unknown, 0 retries",
         "restarting shop: in seconds 0.5",
     ]
+
+
+def test_plain_lines_wait_for_the_rows_in_of_what_was_committed():
+    shown = []
+    lines = PlainLines(shown.append)
+    committed = StageProgress("shop", RUNNING, batch_id=1, counted_batch_id=0, rows_in=10, rows_out=40, transactions=2)
+    lines.progress([committed])
+    assert shown == []
+    lines.progress([replace(committed, counted_batch_id=1, rows_in=20, lag=0)])
+    assert shown == ["committed shop: micro-batch 1, 20 rows in, 40 out, 2 transactions, lag 0, 0 retries"]
+
+
+def test_plain_lines_of_a_run_that_ends_wait_for_nothing():
+    shown = []
+    ended = StageProgress("shop", STOPPED, batch_id=1, counted_batch_id=0, rows_in=10, rows_out=40, transactions=2)
+    PlainLines(shown.append).progress([ended])
+    assert len(shown) == 1
 
 
 def test_the_display_has_a_row_per_pipeline_and_shows_what_is_wrong_under_it():
