@@ -6,15 +6,18 @@ after SIGKILL; and alone: 1,000 partitions and 500 connections held. Needs `make
 """
 
 import argparse
+import os
 import socket
 import statistics
 import sys
 import time
 from contextlib import ExitStack
+from pathlib import Path
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.brokers import Broker, Fencepost, Kafka, rss_megabytes
+from support.confluent import BULK_CONSUMER
 from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
@@ -45,7 +48,7 @@ def main() -> int:
             stack.callback(broker.close)
         show("start and memory", start_and_memory(ours, kafka))
         show("bulk produce and consume", bulk(ours, kafka, scale=scale))
-        show("latency of one record at a time, acks=all", latency(ours, kafka, scale=scale))
+        show("latency of one record at a time, acks=all", latency(ours, kafka, folder / "bare", scale=scale))
         show("memory after the load", memory_after_load(ours, kafka))
         show("restart after SIGKILL, to the first fetch", restart(ours, kafka, scale=scale))
         kafka.close()
@@ -145,8 +148,7 @@ def consume_rate(broker: Broker, topic: str, partition_count: int, count: int) -
             "bootstrap.servers": broker.bootstrap_servers,
             "group.id": "benchmark",
             "isolation.level": "read_committed",
-            "enable.auto.commit": False,
-            "log_level": 0,
+            **BULK_CONSUMER,
         }
     )
     consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partition_count)])
@@ -160,9 +162,9 @@ def consume_rate(broker: Broker, topic: str, partition_count: int, count: int) -
     return rate
 
 
-def latency(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
+def latency(ours: Broker, kafka: Broker, bare_file: Path, *, scale: float) -> list[Figure]:
     count = max(100, int(LATENCY_COUNT * scale))
-    quantiles = {}
+    quantiles = {"a bare file, written and synced": statistics.quantiles(sync_times_ms(bare_file, count), n=100)}
     for broker in (ours, kafka):
         producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "linger.ms": 0, "log_level": 0})
         times_ms = []
@@ -178,6 +180,19 @@ def latency(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
         figures += [Figure(f"{name}: p50", values[49], "ms"), Figure(f"{name}: p99", values[98], "ms")]
     ratio = quantiles[ours.name][98] / quantiles[kafka.name][98]
     return [*figures, Figure("p99, ours over Kafka's", ratio, "x", at_most=0.5)]
+
+
+def sync_times_ms(path: Path, count: int) -> list[float]:
+    """What the disk alone takes for a record of this size: the least that an acknowledgement of ours can wait for."""
+    times_ms = []
+    with path.open("wb", buffering=0) as file:
+        os.posix_fallocate(file.fileno(), 0, 200 * count)
+        for _ in range(count):
+            began = time.perf_counter()
+            file.write(b"v" * 200)
+            os.fdatasync(file.fileno())
+            times_ms.append((time.perf_counter() - began) * 1000)
+    return times_ms
 
 
 def memory_after_load(ours: Broker, kafka: Broker) -> list[Figure]:

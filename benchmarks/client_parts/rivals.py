@@ -10,6 +10,7 @@ from client_parts.rounds import Work
 from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
 from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as KafkaPythonTopicPartition
+from support.confluent import BULK_CONSUMER
 
 
 def confluent_send(servers: str, topic: str, table: pa.Table) -> Work:
@@ -38,9 +39,7 @@ def confluent_send(servers: str, topic: str, table: pa.Table) -> Work:
 
 
 def confluent_read(servers: str, topic: str, count: int) -> Work:
-    consumer = Consumer(
-        {"bootstrap.servers": servers, "group.id": "benchmark", "enable.auto.commit": False, "log_level": 0}
-    )
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "benchmark", **BULK_CONSUMER})
     consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
     seen, began = 0, time.perf_counter()
     while seen < count:
