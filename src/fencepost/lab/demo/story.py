@@ -217,7 +217,7 @@ class Story:
             actor.check()
         ours, ordinary = (watcher.seen for watcher in self._seen.values())
         self._show(
-            f"{self._clock.now_s:.0f} s: {self._stream.sent:,} purchases; invoices that a reader sees: "
+            f"{self._clock.now_s:.0f} s: {self._stream.sent:,} purchases; invoices visible: "
             f"{ours:,} ours, {ordinary:,} ordinary"
         )
         time.sleep(POLL_S)
