@@ -185,7 +185,10 @@ def kafka_python_transactions(servers: str, writer: str, report: Report, stop: E
         try:
             if producer is None:
                 producer = KafkaProducer(
-                    bootstrap_servers=servers, transactional_id=writer, reconnect_backoff_max_ms=100
+                    bootstrap_servers=servers,
+                    transactional_id=writer,
+                    transaction_timeout_ms=10_000,  # it may hang, and readers wait for what it leaves open
+                    reconnect_backoff_max_ms=100,
                 )
                 producer.init_transactions()
             outcomes[number] = Outcome.UNKNOWN
