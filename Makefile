@@ -19,7 +19,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 # Most tests wait for a disk, a broker or a JVM, so a worker more than two cores pays. A file stays on one worker.
-TEST_WORKERS ?= 3
+# With TEST_DEPTH=full they wait less, and more of them would only be in each other's way.
+TEST_WORKERS ?= $(if $(filter full,$(TEST_DEPTH)),3,4)
 
 test: setup
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)

@@ -24,9 +24,11 @@ QUICK = (
 """Everything else may take a minute."""
 
 
-def ends_by_itself(readme: Path, command: str) -> bool:
-    """Pipelines run until they are told to end, and so do the stages of the squares."""
-    return readme != PIPELINES and "_stage" not in command
+def is_run_here(readme: Path, command: str) -> bool:
+    """Pipelines and stages run until they are told to end; the documents' programs, which take minutes, and their
+    stories are played in tests/documents_running."""
+    is_played_elsewhere = "-m examples.documents" in command and command.split("-m ")[-1] not in QUICK
+    return readme != PIPELINES and not is_played_elsewhere
 
 
 def cases() -> list[object]:
@@ -35,7 +37,7 @@ def cases() -> list[object]:
         command: readme.parent.name
         for readme in reversed(READMES)
         for command in commands_in(readme)
-        if ends_by_itself(readme, command)
+        if is_run_here(readme, command)
     }
     return [
         pytest.param(

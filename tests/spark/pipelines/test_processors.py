@@ -38,7 +38,8 @@ def over(turns):
     return sorted(f"a{n}" for n in range(ACCOUNTS) if n * 100 * turns > 1000)
 
 
-@pytest.mark.parametrize("point", [pytest.param("published", marks=pytest.mark.deep), "after-commit"])
+@pytest.mark.deep
+@pytest.mark.parametrize("point", ["after-commit"])
 def test_every_alert_is_written_once_though_the_driver_was_killed(servers, tmp_path, monkeypatch, point):
     create(servers, "balance-update")
     write(servers, "balance-update", debits(2))

@@ -97,6 +97,7 @@ def test_of_two_drivers_of_one_pipeline_one_is_fenced_and_says_so_and_the_other_
     ]
 
 
+@pytest.mark.deep
 def test_a_run_whose_jvm_is_killed_starts_another_one_and_goes_on(servers, tmp_path):
     create(servers, "transfer")
     write(servers, "transfer", transfers(0, 20))
