@@ -76,7 +76,7 @@ def test_what_passes_is_asked_again(proxy: FaultProxy, topic: str, name: str, er
     with Admin(proxy.bootstrap_servers, retry_backoff_ms=1) as admin:
         for api in ("ListOffsets", "OffsetFetch", "ListTransactions"):
             proxy.plan(api, deny(error_code))
-        assert admin.latest_offsets([where]) == {where: 0}
+        assert admin.latest_offsets(iter([where])) == {where: 0}
         assert admin.group_offsets(name) == {}
         assert name not in {row.transactional_id for row in admin.list_transactions()}
         assert not proxy.unused

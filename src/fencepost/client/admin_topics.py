@@ -7,7 +7,7 @@ from typing import NamedTuple
 from fencepost.client.admin_patience import patient
 from fencepost.client.cluster import Cluster
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import ClientError, NotLeaderOrFollower
+from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.client.metadata import TopicMetadata
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode
@@ -175,39 +175,6 @@ def list_offsets(
     is asked for again; a topic that does not exist is an error at once.
     """
     wanted = list(partitions)
-    deadline = Deadline(cluster.settings.request_timeout_ms / 1000)
-    backoff = Backoff(cluster.settings)
-    while True:
-        try:
-            return _list_offsets_once(cluster, wanted, timestamp, read_committed=read_committed)
-        except NotLeaderOrFollower:
-            cluster.mark_stale()
-            if deadline.has_passed:
-                raise
-            time.sleep(deadline.at_most(backoff.next_pause_s()))
-
-
-def await_topics(cluster: Cluster, names: Iterable[str], *, timeout_s: float = 30.0) -> None:
-    """Return when every partition of these topics can be used: the cluster spreads the word after it has answered."""
-    deadline = Deadline(timeout_s)
-    for name in names:
-        topic = cluster.topic(name, deadline)
-        while len(topic.available_partitions) < topic.partition_count and not deadline.has_passed:
-            cluster.mark_stale()
-            topic = cluster.topic(name, deadline)
-        list_offsets(cluster, [TopicPartition(name, index) for index in topic.partitions], EARLIEST)
-
-
-def await_no_topics(cluster: Cluster, names: Iterable[str], *, timeout_s: float = 30.0) -> None:
-    """Return when the cluster no longer lists these topics."""
-    deadline, backoff, gone = Deadline(timeout_s), Backoff(cluster.settings), set(names)
-    while gone & set(describe_topics(cluster)) and not deadline.has_passed:
-        time.sleep(deadline.at_most(backoff.next_pause_s()))
-
-
-def _list_offsets_once(
-    cluster: Cluster, wanted: list[TopicPartition], timestamp: int, *, read_committed: bool
-) -> dict[TopicPartition, int]:
     if cluster.needs_refresh or any(cluster.leader(partition) is None for partition in wanted):
         cluster.refresh({partition.topic for partition in wanted})
     found: dict[TopicPartition, int] = {}
@@ -220,6 +187,37 @@ def _list_offsets_once(
                 _check(row.error_code, "ListOffsets", str(where), None)
                 found[where] = row.offset
     return found
+
+
+def await_topics(cluster: Cluster, names: Iterable[str], *, timeout_s: float = 30.0) -> None:
+    """Return when every partition of these topics can be used: the cluster spreads the word after it has answered."""
+    deadline = Deadline(timeout_s)
+    for name in names:
+        topic = cluster.topic(name, deadline)
+        while len(topic.available_partitions) < topic.partition_count and not deadline.has_passed:
+            cluster.mark_stale()
+            topic = cluster.topic(name, deadline)
+        _await_leaders(cluster, [TopicPartition(name, index) for index in topic.partitions], deadline)
+
+
+def _await_leaders(cluster: Cluster, partitions: list[TopicPartition], deadline: Deadline) -> None:
+    """A leader may hear of its partition a moment after everybody else."""
+    backoff = Backoff(cluster.settings)
+    while True:
+        try:
+            list_offsets(cluster, partitions, EARLIEST)
+            return
+        except UnknownTopicOrPartition:
+            if deadline.has_passed:
+                raise
+        time.sleep(deadline.at_most(backoff.next_pause_s()))
+
+
+def await_no_topics(cluster: Cluster, names: Iterable[str], *, timeout_s: float = 30.0) -> None:
+    """Return when the cluster no longer lists these topics."""
+    deadline, backoff, gone = Deadline(timeout_s), Backoff(cluster.settings), set(names)
+    while gone & set(describe_topics(cluster)) and not deadline.has_passed:
+        time.sleep(deadline.at_most(backoff.next_pause_s()))
 
 
 def _by_leader(
