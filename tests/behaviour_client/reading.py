@@ -30,7 +30,7 @@ def read_topic(
     waits until none holds readers back.
     """
     if not while_open:
-        _wait_for_markers(servers, topic)
+        wait_for_markers(servers, topic)
     consumer = confluent_kafka.Consumer(
         {
             "bootstrap.servers": servers,
@@ -74,7 +74,7 @@ def _read_to_the_end(consumer: confluent_kafka.Consumer, unfinished: set[int]) -
     return found
 
 
-def _wait_for_markers(servers: str, topic: str) -> None:
+def wait_for_markers(servers: str, topic: str) -> None:
     deadline = time.monotonic() + PATIENCE_S
     with Admin(servers) as admin:
         while not _is_settled(admin, topic):

@@ -9,7 +9,6 @@ import pytest
 from fencepost.client import Consumer, TopicPartition
 from fencepost.client.consumer_exceptions import CommitFailed
 from fencepost.client.exceptions import FencedInstanceId
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading
 from tests.behaviour_client.consumer_reading import read
@@ -23,7 +22,7 @@ from tests.interop.group_life import (
     partition_of,
 )
 from tests.interop.support import DEADLINE_S, wait_for
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 # Kafka's waiting times, cut to what a test can wait for.
 QUICK_TIMERS = {
@@ -53,8 +52,7 @@ def fencepost_group_servers() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def kafka_group_servers() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(settings=QUICK_TIMERS | KAFKA_TIMERS, heap="512m") as broker:
+    with apache_kafka(QUICK_TIMERS | KAFKA_TIMERS) as broker:
         yield broker.bootstrap_servers
 
 

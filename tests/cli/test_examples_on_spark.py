@@ -13,11 +13,10 @@ import pytest
 
 from fencepost.cli.help_pages import examples, walk_commands
 from fencepost.client import Admin, Producer
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.examples.readme_commands import EXAMPLES, Checkout
 from tests.examples.test_pipelines_readme import PURCHASE, wait_for
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 from tests.spark.standalone import StandaloneCluster
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(3600)]
@@ -35,8 +34,7 @@ def fencepost_own() -> Iterator[str]:
 
 @pytest.fixture
 def kafka_own() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(heap="512m") as broker:
+    with apache_kafka() as broker:
         yield broker.bootstrap_servers
 
 

@@ -7,7 +7,6 @@ from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 from fencepost.server.embedded import EmbeddedBroker
@@ -15,7 +14,7 @@ from fencepost.types import TopicPartition
 from fencepost.wire.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from tests.cli.conftest import SETTINGS
 from tests.cli.running import Cli
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 TRUSTING = SETTINGS | {"transaction.partition.verification.enable": "false"}
 WHERE = TopicPartition("orders", 0)
@@ -73,6 +72,5 @@ def test_a_hanging_transaction_is_found_and_aborted() -> None:
 @pytest.mark.kafka
 @pytest.mark.deep
 def test_a_hanging_transaction_is_found_and_aborted_on_apache_kafka() -> None:
-    require_jars()
-    with ApacheKafka(settings=TRUSTING, heap="512m") as broker:
+    with apache_kafka(TRUSTING) as broker:
         check_found_and_aborted(Cli(broker.bootstrap_servers))

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from fencepost.lab.apache_cluster import ApacheCluster
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.lab.free_ports import free_ports
 from fencepost.server.embedded import EmbeddedBroker
 from tests.docs.page_blocks import read_blocks
 from tests.docs.terminal import Reader
-from tests.peers import ROOT, SPARK_CONNECTOR_JARS, require_jars
+from tests.peers import ROOT, SPARK_CONNECTOR_JARS, apache_kafka, require_jars
 
 PAGES = ROOT / "docs" / "how-to"
 ADDRESS = "127.0.0.1:9092"
@@ -22,9 +21,7 @@ INSTALLED = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
 
 @pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
 def servers(request: pytest.FixtureRequest) -> Iterator[str]:
-    if request.param == "kafka":
-        require_jars()
-    with EmbeddedBroker() if request.param == "fencepost" else ApacheKafka(heap="512m") as broker:
+    with EmbeddedBroker() if request.param == "fencepost" else apache_kafka() as broker:
         yield broker.bootstrap_servers
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from confluent_kafka import OFFSET_BEGINNING, Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from fencepost.client import Admin
-from fencepost.types import TopicPartition as Where
+from tests.behaviour_client.reading import wait_for_markers
 from tests.kill.killed_broker import KilledBroker
 from tests.kill.load import (
     PLAIN_TOPIC,
@@ -89,7 +88,9 @@ def create_topics(servers: str) -> None:
 
 
 def audit(servers: str, reports: dict[str, Report]) -> None:
-    wait_until_nothing_is_open(servers)
+    for topic in TRANSACTION_TOPICS:
+        # A client that hangs leaves a transaction open, and what others commit after it is hidden until it times out.
+        wait_for_markers(servers, topic)
     plain = read_values(servers, PLAIN_TOPIC, 1, isolation_level="read_committed")[0]
     audit_plain(plain, reports["idempotent"].acknowledged)
     audit_offsets(servers, reports["readers"])
@@ -103,16 +104,6 @@ def audit(servers: str, reports: dict[str, Report]) -> None:
     for topic in TRANSACTION_TOPICS:
         for partition in (0, 1):
             assert is_subsequence(committed[topic][partition], uncommitted[topic][partition])
-
-
-def wait_until_nothing_is_open(servers: str) -> None:
-    """A client that hangs leaves a transaction open, and what others commit after it is hidden until it times out."""
-    partitions = [Where(topic, partition) for topic in TRANSACTION_TOPICS for partition in (0, 1)]
-    deadline = time.monotonic() + DRAIN_TIMEOUT_S
-    with Admin(servers) as admin:
-        while admin.latest_offsets(partitions, read_committed=True) != admin.latest_offsets(partitions):
-            assert time.monotonic() < deadline, f"open: {admin.list_transactions(states=['Ongoing'])}"
-            time.sleep(0.2)
 
 
 def audit_plain(values: list[bytes], acknowledged: list[int]) -> None:

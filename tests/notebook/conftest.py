@@ -4,12 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.client.cluster import Cluster, CoordinatorType
-from fencepost.client.settings import ClientSettings
-from fencepost.client.time_limits import Deadline
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
-from tests.peers import require_jars
+from tests.peers import apache_kafka
 
 
 @pytest.fixture(scope="session")
@@ -20,12 +16,7 @@ def fencepost_servers() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def kafka_servers() -> Iterator[str]:
-    require_jars()
-    with ApacheKafka(heap="512m") as broker:
-        cluster = Cluster(broker.bootstrap_servers, ClientSettings())
-        for kind in CoordinatorType:
-            cluster.coordinator(kind, "any", Deadline(60))
-        cluster.close()
+    with apache_kafka() as broker:
         yield broker.bootstrap_servers
 
 
