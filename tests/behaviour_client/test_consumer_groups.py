@@ -9,6 +9,7 @@ import pytest
 from fencepost.client import Consumer, TopicPartition
 from fencepost.client.consumer_exceptions import CommitFailed
 from fencepost.client.exceptions import FencedInstanceId
+from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading
 from tests.behaviour_client.consumer_reading import read
@@ -22,7 +23,7 @@ from tests.interop.group_life import (
     partition_of,
 )
 from tests.interop.support import DEADLINE_S, wait_for
-from tests.peers import apache_kafka
+from tests.peers import require_jars
 
 # Kafka's waiting times, cut to what a test can wait for.
 QUICK_TIMERS = {
@@ -52,7 +53,8 @@ def fencepost_group_servers() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def kafka_group_servers() -> Iterator[str]:
-    with apache_kafka(QUICK_TIMERS | KAFKA_TIMERS) as broker:
+    require_jars()
+    with ApacheKafka(settings=QUICK_TIMERS | KAFKA_TIMERS, heap="512m") as broker:
         yield broker.bootstrap_servers
 
 
