@@ -8,6 +8,7 @@ from fencepost.client.admin_topics import NewTopic
 from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import FaultProxy, deny
+from tests.interop.support import wait_for
 
 
 def test_a_topic_is_made_described_grown_and_deleted(admin: Admin, name: str) -> None:
@@ -15,15 +16,13 @@ def test_a_topic_is_made_described_grown_and_deleted(admin: Admin, name: str) ->
     assert sorted(admin.describe_topics([name])[name].partitions) == [0, 1]
     assert name in admin.describe_topics()
     admin.create_partitions({name: 4})
-    while len(admin.describe_topics([name])[name].partitions) != 4:
-        pass
+    assert sorted(admin.describe_topics([name])[name].partitions) == [0, 1, 2, 3]
     with pytest.raises(ClientError) as raised:
         admin.create_topic(name, 1, 1)
     assert raised.value.error_code is ErrorCode.TOPIC_ALREADY_EXISTS
     assert name in str(raised.value)
     admin.delete_topics([name])
-    while name in admin.describe_topics():
-        pass
+    wait_for("the topic gone", lambda: name not in admin.describe_topics())
     with pytest.raises(UnknownTopicOrPartition):
         admin.describe_topics([name])
 
@@ -31,9 +30,25 @@ def test_a_topic_is_made_described_grown_and_deleted(admin: Admin, name: str) ->
 def test_settings_of_a_topic_are_read_set_and_brought_back(admin: Admin, topic: str) -> None:
     before = admin.topic_settings(topic)["retention.ms"]
     admin.alter_topic_settings(topic, {"retention.ms": "12345"})
-    assert admin.topic_settings(topic)["retention.ms"] == "12345"
+    wait_for("the setting", lambda: admin.topic_settings(topic)["retention.ms"] == "12345")
     admin.alter_topic_settings(topic, {"retention.ms": None})
-    assert admin.topic_settings(topic)["retention.ms"] == before
+    wait_for("the default", lambda: admin.topic_settings(topic)["retention.ms"] == before)
+
+
+@pytest.mark.parametrize("api", ["Metadata", "ListOffsets"])
+def test_a_topic_is_made_when_the_cluster_knows_it(proxy: FaultProxy, name: str, api: str) -> None:
+    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1) as admin:
+        admin.describe_topics()
+        proxy.plan(api, *[deny(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)] * 3)
+        admin.create_topic(name, 2, 1)
+        assert not proxy.unused
+
+
+def test_a_topic_is_made_even_if_its_leader_is_not_heard_of(proxy: FaultProxy, name: str) -> None:
+    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=500) as admin:
+        proxy.plan("ListOffsets", *[deny(ErrorCode.LEADER_NOT_AVAILABLE)] * 10_000)
+        admin.create_topic(name, 2, 1)
+        assert name in admin.describe_topics()
 
 
 def test_offsets_of_partitions_and_of_a_reader_of_committed_records(

@@ -10,7 +10,7 @@ from fencepost.cli.lazy_group import LazyGroup
 from fencepost.cli.names import complete_topics
 from fencepost.cli.output import confirm, json_option, print_json, print_table
 from fencepost.client.admin import Admin
-from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic, await_no_topics, await_topics
+from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic, await_no_topics
 from fencepost.client.metadata import TopicMetadata
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
@@ -60,7 +60,6 @@ def create(
         there = set(admin.describe_topics()) if if_not_exists else set()
         wanted = [name for name in names if name not in there]
         admin.create_topics([NewTopic(name, count, copies, chosen) for name in wanted])
-        await_topics(admin.cluster, wanted)
     if as_json:
         print_json({"created": wanted, "there_already": [name for name in names if name in there]})
         return

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from fencepost.client.admin_patience import patient
@@ -67,9 +68,19 @@ class NewTopic(NamedTuple):
     settings: Mapping[str, str] = {}
 
 
-@patient
 def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, validate_only: bool = False) -> None:
-    """All of them, or an error that names the first that was refused; others may exist by then."""
+    """All of them, or an error that names the first that was refused; others may exist by then.
+
+    Returns when they can be used.
+    """
+    wanted = list(topics)
+    _create_topics(cluster, wanted, validate_only=validate_only)
+    if not validate_only:
+        _await_use(cluster, {topic.name: topic.partition_count for topic in wanted})
+
+
+@patient
+def _create_topics(cluster: Cluster, topics: list[NewTopic], *, validate_only: bool) -> None:
     request = CreateTopicsRequest(
         topics=[
             CreatableTopic(
@@ -102,9 +113,14 @@ def delete_topics(cluster: Cluster, names: Iterable[str]) -> None:
     cluster.mark_stale()
 
 
-@patient
 def create_partitions(cluster: Cluster, counts: Mapping[str, int]) -> None:
-    """Grow topics to these numbers of partitions."""
+    """Grow topics to these numbers of partitions; returns when the new ones can be used."""
+    _create_partitions(cluster, counts)
+    _await_use(cluster, counts)
+
+
+@patient
+def _create_partitions(cluster: Cluster, counts: Mapping[str, int]) -> None:
     topics = [CreatePartitionsTopic(name, count, None) for name, count in counts.items()]
     request = CreatePartitionsRequest(topics=topics, timeout_ms=cluster.settings.request_timeout_ms)
     for row in cluster.call_controller(request, CreatePartitionsResponse).results:
@@ -189,15 +205,20 @@ def list_offsets(
     return found
 
 
-def await_topics(cluster: Cluster, names: Iterable[str], *, timeout_s: float = 30.0) -> None:
-    """Return when every partition of these topics can be used: the cluster spreads the word after it has answered."""
-    deadline = Deadline(timeout_s)
-    for name in names:
-        topic = cluster.topic(name, deadline)
-        while len(topic.available_partitions) < topic.partition_count and not deadline.has_passed:
-            cluster.mark_stale()
+def _await_use(cluster: Cluster, counts: Mapping[str, int]) -> None:
+    """The cluster answers first and spreads the word afterwards: wait until each partition's leader has heard of it.
+
+    What was asked for is done, so that a partition without a leader, or a lost connection, is not an error here.
+    """
+    deadline = Deadline(cluster.settings.request_timeout_ms / 1000)
+    with suppress(ClientError):
+        for name, count in counts.items():
             topic = cluster.topic(name, deadline)
-        _await_leaders(cluster, [TopicPartition(name, index) for index in topic.partitions], deadline)
+            while len(topic.available_partitions) < max(count, topic.partition_count) and not deadline.has_passed:
+                time.sleep(deadline.at_most(cluster.settings.retry_backoff_ms / 1000))
+                cluster.mark_stale()
+                topic = cluster.topic(name, deadline)
+            _await_leaders(cluster, [TopicPartition(name, index) for index in topic.partitions], deadline)
 
 
 def _await_leaders(cluster: Cluster, partitions: list[TopicPartition], deadline: Deadline) -> None:

@@ -8,6 +8,7 @@ import pytest
 from fencepost.client import Admin, Producer
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.spark.source_loss import DataLoss
+from tests.behaviour_client.reading import wait_for_markers
 from tests.peers import apache_kafka
 from tests.spark.source.broker_use import create, numbered, produce, recreate, run_transaction, transactional, trim
 from tests.spark.source.query import Query, batch_rows, close_all, values
@@ -47,6 +48,7 @@ def test_committed_transactions_are_read_and_holes_are_no_loss(kafka: ApacheKafk
     query = Query(kafka, topic, startingOffsets="earliest", maxOffsetsPerTrigger="7")
     run_transaction(kafka, topic, FIRST)
     run_transaction(kafka, topic, SECOND, commits=False)
+    wait_for_markers(kafka.bootstrap_servers, topic)
     assert values(query.drain()) == FIRST
     with transactional(kafka, f"writer-of-{topic}") as producer:
         producer.begin_transaction()
@@ -55,6 +57,7 @@ def test_committed_transactions_are_read_and_holes_are_no_loss(kafka: ApacheKafk
         produce(kafka, topic, [b"behind"])
         assert query.drain() == []
         producer.commit_transaction()
+    wait_for_markers(kafka.bootstrap_servers, topic)
     assert values(query.drain()) == [b"inside", b"behind"]
     uncommitted = batch_rows(kafka, topic, **{"kafka.isolation.level": "read_uncommitted"})
     assert values(uncommitted) == [*FIRST, *SECOND, b"inside", b"behind"]
