@@ -20,6 +20,7 @@ from fencepost.client.transaction_states import State
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny, refuse
 from tests.behaviour_client.reading import values
+from tests.interop.support import wait_for
 
 RETRIABLE = [code for code, meaning in MEANINGS.items() if meaning.category is Category.RETRIABLE]
 FAULTS: dict[str, list[Fault]] = {
@@ -173,8 +174,8 @@ def run_transactions(
     stored = [(value or b"").split()[0] for value in values(proxy_upstream(proxy), topic)]
     parts = [part for part in range(5) if part % 2 == 0], [part for part in range(5) if part % 2]
     assert stored == [b"%d.%d" % (number, part) for some in parts for number in expected for part in some]
-    while admin.group_offsets(name)[TopicPartition(topic, 0)].offset != committed:
-        pass
+    where = TopicPartition(topic, 0)
+    wait_for("the committed offset", lambda: admin.group_offsets(name)[where].offset == committed)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.client import Admin, Producer, TopicPartition, read_arrow
 from fencepost.spark import TransactionalSink
+from tests.behaviour_client.reading import wait_for_markers
 
 QUERY_TIMEOUT_S = 240
 
@@ -18,13 +19,14 @@ NAMES = ("key", "value")
 
 
 def fill(servers: str, topic: str, rows: Iterable[Row]) -> None:
-    """Records in one transaction."""
+    """Records in one transaction, which readers see when this returns."""
     with Producer(servers, transactional_id=f"fill-{topic}") as producer:
         producer.init_transactions()
         producer.begin_transaction()
         for key, value in rows:
             producer.send(topic, key=key, value=value)
         producer.commit_transaction()
+    wait_for_markers(servers, topic)
 
 
 def numbered(start: int, end: int) -> list[Row]:
