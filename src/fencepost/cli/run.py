@@ -14,7 +14,7 @@ from fencepost.pipelines.graph import Graph, graph_of
 from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.loading import load_pipelines, split_target
 from fencepost.pipelines.report import JsonLines, PlainLines, Reporter
-from fencepost.pipelines.run_options import RunOptions, parse_assignments, sort_options
+from fencepost.pipelines.run_options import RunOptions, parse_assignments, session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
 from fencepost.pipelines.starting import SessionStarter
 from fencepost.pipelines.topics import CHOICES, OUTPUTS, ensure_topics
@@ -73,9 +73,8 @@ def command(
         click.echo("\n".join(graph.draw()))
         return
     given = parse_assignments(assignments)
-    spark_settings = {name: value for name, value in given.items() if name.startswith("spark.")}
-    app_name = f"fencepost {path.stem}"
-    starter = SessionStarter(master=master, app_name=app_name, settings=spark_settings, folder=path.parent)
+    settings = session_options(given, graph.stages)
+    starter = SessionStarter(master=master, app_name=f"fencepost {path.stem}", settings=settings, folder=path.parent)
     # What follows takes its time while the JVM takes its own.
     starter.begin()
     from fencepost.pipelines.runner import Runner

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline
+from fencepost.pipelines.session import STATE_STORE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 PROCESSORS = {"TransformWithState", "TransformWithStateInPySpark"}
 """Names of Spark's logical operators."""
 MESSAGES = "pyspark.sql.streaming.proto.StateMessage_pb2"
-STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = {
     STATE_STORE: "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
     # RocksDB's files are uploaded through this class and no other; the session's own choice is kept in a cache.

@@ -13,6 +13,7 @@ from typing import Any
 
 from fencepost.client.consumer_settings import ConsumerSettings
 from fencepost.client.settings import ProducerSettings
+from fencepost.pipelines.pipeline import Pipeline
 from fencepost.settings import InvalidSetting, declarations, nearest
 
 RUN_OPTIONS = ("trigger",)
@@ -59,6 +60,23 @@ def parse_assignments(options: Iterable[str]) -> dict[str, str]:
             )
         given[name.strip()] = value.strip()
     return given
+
+
+def session_options(given: Mapping[str, str], pipelines: Iterable[Pipeline]) -> dict[str, str]:
+    """What the one session of a run is made with: `spark.*` of all its pipelines, and over them the command line's."""
+    decided = {name: value for name, value in given.items() if name.startswith("spark.")}
+    wanted: dict[str, tuple[str, str]] = {}
+    for pipeline in pipelines:
+        for name, value in pipeline.options.items():
+            if not name.startswith("spark.") or name in decided:
+                continue
+            owner, earlier = wanted.setdefault(name, (pipeline.name, value))
+            if value != earlier:
+                raise InvalidSetting(
+                    f"pipelines '{owner}' and '{pipeline.name}' share a Spark session and want it with "
+                    f"{name}={earlier} and {name}={value}: run them apart, or decide with --set {name}=..."
+                )
+    return {name: value for name, (_, value) in wanted.items()} | decided
 
 
 def sort_options(given: Mapping[str, str]) -> RunOptions:

@@ -46,7 +46,6 @@ class Seat:
     back_off: BackOff = field(default_factory=BackOff)
     start_at_s: float | None = 0.0
     """On the monotonic clock; None while it runs or when it is done."""
-    rows_seen_batch: int = -1
     is_done: bool = False
 
 
@@ -143,7 +142,6 @@ class Runner:
             self._restart_later(seat, problem)
             return
         seat.start_at_s = None
-        seat.rows_seen_batch = -1
         self.progress.update(name, state=RUNNING)
         self._reporter.event("started", pipeline=name, kind="stateful" if seat.stage.is_stateful else "stateless")
 
@@ -174,11 +172,11 @@ class Runner:
     def _count_rows(self, seat: Seat, stage: Stage) -> None:
         if stage.query is None:
             return
+        name = seat.pipeline.name
         for report in stage.query.recentProgress:
-            if report["batchId"] > seat.rows_seen_batch:
-                seat.rows_seen_batch = report["batchId"]
-                self.progress.add(seat.pipeline.name, rows_in=report["numInputRows"])
-                self.progress.update(seat.pipeline.name, counted_batch_id=report["batchId"])
+            if report["batchId"] > self.progress.stages[name].counted_batch_id:
+                self.progress.add(name, rows_in=report["numInputRows"])
+                self.progress.update(name, counted_batch_id=report["batchId"])
 
     def _watch_lag(self) -> None:
         now_s = time.monotonic()

@@ -23,6 +23,7 @@ LOG_OPTION = f"-Dlog4j2.configurationFile={Path(__file__).with_name('log4j2.prop
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 FAST_JAVA = "-XX:+UseParallelGC"
 
+STATE_STORE = "spark.sql.streaming.stateStore.providerClass"
 # Spark's own default writes each file of the checkpoint, and a checksum beside it, through two renames.
 CHECKPOINT_FILES = {
     "spark.sql.streaming.checkpointFileManagerClass": (
@@ -57,6 +58,9 @@ def is_local(master: str) -> bool:
 def session_settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
     """What the session is made with: defaults for the master, and over them what was asked for."""
     defaults = {**EVERYWHERE, **(LOCAL if is_local(master) else {})}
+    if "RocksDB" in given.get(STATE_STORE, ""):
+        # RocksDB uploads its files through Spark's own local file system and no other.
+        defaults = {name: value for name, value in defaults.items() if name not in CHECKPOINT_FILES}
     java_options = f"{LOG_OPTION} {given.get(JAVA_OPTIONS, FAST_JAVA)}"
     return {**defaults, **given, JAVA_OPTIONS: java_options}
 

@@ -19,6 +19,8 @@ HEADERS_TYPE = pa.list_(pa.struct([pa.field("key", pa.string(), nullable=False),
 ARROW_BYTES_MAX = 2**31 - 1
 """What 32 bit offsets of one `binary` array can address."""
 
+_NO_BYTES = np.zeros(0, np.uint8)
+_NO_BYTES.setflags(write=False)
 _BYTES_TYPES = ("binary", "string", "large_binary", "large_string", "binary_view", "string_view")
 _UNITS_PER_MS = {"us": 1_000, "ns": 1_000_000}
 
@@ -32,21 +34,34 @@ def record_columns(records: pa.RecordBatch, *, default_timestamp_ms: int) -> Rec
     names = records.schema.names
     if "value" not in names:
         raise UnsupportedColumn(f"no column 'value' among {names}")
-    nothing = pa.nulls(len(records))
+    row_count = len(records)
     return RecordColumns(
-        timestamps=_timestamps(records.column("timestamp") if "timestamp" in names else nothing, default_timestamp_ms),
-        keys=bytes_column(records.column("key") if "key" in names else nothing, name="key"),
+        timestamps=_timestamps(records.column("timestamp"), default_timestamp_ms)
+        if "timestamp" in names
+        else np.full(row_count, default_timestamp_ms, np.int64),
+        keys=bytes_column(records.column("key"), name="key") if "key" in names else _all_null(row_count),
         values=bytes_column(records.column("value"), name="value"),
-        headers=_header_columns(records.column("headers") if "headers" in names else nothing),
+        headers=_header_columns(records.column("headers")) if "headers" in names else _no_headers(row_count),
     )
+
+
+def _all_null(row_count: int) -> BytesColumn:
+    return BytesColumn(_NO_BYTES, np.zeros(row_count, np.int64), np.full(row_count, -1, np.int64))
+
+
+def _no_headers(row_count: int) -> HeaderColumns:
+    nothing = np.zeros(row_count, np.int64)
+    return HeaderColumns(nothing, nothing, _all_null(0), _all_null(0))
 
 
 def bytes_column(array: pa.Array, *, name: str) -> BytesColumn:
     is_wide = pa.types.is_large_binary(array.type) or pa.types.is_large_string(array.type)
+    if pa.types.is_null(array.type):
+        return _all_null(len(array))
     if not (is_wide or pa.types.is_binary(array.type) or pa.types.is_string(array.type)):
         return bytes_column(_as_large_binary(array, name), name=name)
     _, offset_buffer, data_buffer = array.buffers()
-    data = np.zeros(0, np.uint8) if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
+    data = _NO_BYTES if data_buffer is None else np.frombuffer(data_buffer, np.uint8)
     data.setflags(write=False)
     if len(array) == 0:
         return BytesColumn(data, np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -108,7 +123,7 @@ def _as_large_binary(array: pa.Array, name: str) -> pa.Array:
         array = array.dictionary_decode()
     kind = array.type
     is_bytes = pa.types.is_fixed_size_binary(kind) or str(kind) in _BYTES_TYPES
-    if not is_bytes and not pa.types.is_null(kind):
+    if not is_bytes:
         raise UnsupportedColumn(f"column '{name}' is {kind}: only binary and string, in any layout, can be written")
     return array.cast(pa.large_binary())
 
@@ -127,7 +142,7 @@ def _timestamps(array: pa.Array, default_timestamp_ms: int) -> Longs:
 
 def _header_columns(array: pa.Array) -> HeaderColumns:
     if pa.types.is_null(array.type):
-        array = array.cast(HEADERS_TYPE)
+        return _no_headers(len(array))
     if not (pa.types.is_list(array.type) or pa.types.is_large_list(array.type)):
         raise UnsupportedColumn(f"column 'headers' is {array.type}: it has to be {HEADERS_TYPE}")
     entries = array.values

@@ -78,3 +78,26 @@ def test_a_query_that_keeps_its_own_state_keeps_it_in_rocksdb_and_others_do_not(
     with state_store(spark, ("Aggregate",)):
         assert spark.conf.get(STATE_STORE) == before
     assert spark.conf.get(STATE_STORE) == before
+
+
+COUNTS = """
+from fencepost.pipelines import pipeline
+
+@pipeline(name="counts", reads="words", writes="counts", output_mode="update",
+          options={"spark.sql.streaming.stateStore.providerClass":
+                   "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"})
+def counts(words):
+    return words.groupBy("value").count().selectExpr("value as key", "cast(count as string) as value")
+"""
+
+
+@pytest.mark.deep
+def test_a_pipeline_may_ask_for_rocksdb_and_its_state_lives_on(servers, tmp_path):
+    (tmp_path / "counts.py").write_text(COUNTS)
+    create(servers, "words", partitions=1)
+    for turn in (1, 2):
+        write(servers, "words", [(None, b"a"), (None, b"b"), (None, b"a")])
+        with Run(str(tmp_path / "counts.py"), servers, tmp_path, "--once") as run:
+            assert run.wait_for_end() == 0, run.story()
+        assert dict(read(servers, "counts")) == {b"a": b"%d" % (2 * turn), b"b": b"%d" % turn}
+    assert list((tmp_path / "checkpoint").rglob("*.zip")), "what RocksDB uploads"

@@ -1,22 +1,27 @@
 """A small driver: drains `in` into `out` and `copies` through a sink, in its own Spark session, and ends.
 
 Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`. With
-`"connector": true` source and sink are Spark's own, whose jars `spark.jars` names.
+`"connector": true` source and sink are Spark's own, whose jars `spark.jars` names; with `"connector": "stream"` the
+sink is that of `writeStream`, which has no place to fail: the task with the value `SLOW_VALUE` takes its time instead.
 """
 
 import json
 import os
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
+from pyspark.sql.streaming import DataStreamWriter
 
 from fencepost.pipelines.session import start_session
 from fencepost.spark import TransactionalSink, register
 from fencepost.spark.fail_points import fail_point
 
+SLOW_VALUE = "SLOW_VALUE"
+SLOW_S = 600
 FOR_EXECUTORS = ("EXACTLY_ONCE_FAIL_AT", "EXACTLY_ONCE_FAIL_LOG", "PYTHONPATH")
 
 
@@ -36,6 +41,17 @@ def connector_sink(servers: str) -> Callable[[DataFrame, int], None]:
         fail_point("after-commit")
 
     return write
+
+
+def slowly(value: bytes) -> bytes:
+    if bytes(value).decode() == os.environ.get(SLOW_VALUE):
+        time.sleep(SLOW_S)
+    return bytes(value)
+
+
+def connector_stream(stream: DataFrame, servers: str) -> DataStreamWriter:
+    rows = stream.select("key", sql.udf(slowly, "binary")("value").alias("value"))
+    return rows.writeStream.format("kafka").option("kafka.bootstrap.servers", servers).option("topic", "out")
 
 
 def session(options: dict[str, Any]) -> SparkSession:
@@ -71,12 +87,11 @@ def main() -> None:
     sink = TransactionalSink(
         options["servers"], name="driver", transform=random_copies, on_event=tell, **options.get("sink", {})
     )
-    query = (
-        stream.writeStream.foreachBatch(connector_sink(options["servers"]) if is_control else sink)
-        .option("checkpointLocation", options["checkpoint"])
-        .trigger(availableNow=True)
-        .start()
-    )
+    if is_control == "stream":
+        writer = connector_stream(stream, options["servers"])
+    else:
+        writer = stream.writeStream.foreachBatch(connector_sink(options["servers"]) if is_control else sink)
+    query = writer.option("checkpointLocation", options["checkpoint"]).trigger(availableNow=True).start()
     query.awaitTermination()
     print("EVENTS " + json.dumps(events), flush=True)
     spark.stop()

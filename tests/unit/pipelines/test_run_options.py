@@ -1,6 +1,7 @@
 import pytest
 
-from fencepost.pipelines.run_options import RunOptions, parse_assignments, sort_options
+from fencepost.pipelines.pipeline import pipeline
+from fencepost.pipelines.run_options import RunOptions, parse_assignments, session_options, sort_options
 from fencepost.settings import InvalidSetting
 
 
@@ -78,3 +79,28 @@ def test_what_is_set_later_wins_and_the_rest_stays():
 def test_an_assignment_without_a_name_or_a_value_is_refused(text):
     with pytest.raises(InvalidSetting, match="OPTION=VALUE"):
         parse_assignments([text])
+
+
+def asking(name, **options):
+    return pipeline(name=name, reads="a", writes=name, options=options)(lambda a: a)
+
+
+def test_the_session_is_made_with_what_the_pipelines_and_over_them_the_command_line_ask_of_spark():
+    pipelines = [
+        asking("one", **{"spark.sql.shuffle.partitions": "8", "mode": "driver"}),
+        asking("two", **{"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}),
+    ]
+    assert session_options({}, pipelines) == {"spark.sql.shuffle.partitions": "8", "spark.driver.memory": "1g"}
+    given = {"spark.driver.memory": "4g", "mode": "executors", "spark.ui.enabled": "true"}
+    assert session_options(given, pipelines) == {
+        "spark.sql.shuffle.partitions": "8",
+        "spark.driver.memory": "4g",
+        "spark.ui.enabled": "true",
+    }
+
+
+def test_pipelines_that_want_their_session_differently_are_refused_until_somebody_decides():
+    pipelines = [asking("one", **{"spark.driver.memory": "1g"}), asking("two", **{"spark.driver.memory": "2g"})]
+    with pytest.raises(InvalidSetting, match=r"'one' and 'two' share.*=1g and .*=2g.*--set spark.driver.memory="):
+        session_options({}, pipelines)
+    assert session_options({"spark.driver.memory": "3g"}, pipelines) == {"spark.driver.memory": "3g"}

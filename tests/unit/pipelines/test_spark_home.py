@@ -1,6 +1,6 @@
 import pytest
 
-from fencepost.pipelines.session import session_settings
+from fencepost.pipelines.session import CHECKPOINT_FILES, STATE_STORE, session_settings
 from fencepost.pipelines.spark_home import lean_spark_home
 
 
@@ -34,6 +34,9 @@ def test_what_is_asked_for_wins_over_the_defaults_and_a_cluster_gets_no_local_on
     local = session_settings("local[2]", {"spark.ui.enabled": "true"})
     assert local["spark.ui.enabled"] == "true"
     assert local["spark.hadoop.fs.file.impl"].endswith("RawLocalFileSystem")
+    rocksdb = session_settings("local", {STATE_STORE: "org.apache.spark.state.RocksDBStateStoreProvider"})
+    assert CHECKPOINT_FILES.items() <= local.items()
+    assert CHECKPOINT_FILES.keys().isdisjoint(rocksdb), "RocksDB cannot upload through those"
     options = session_settings("local", {"spark.driver.extraJavaOptions": "-Xss4m"})["spark.driver.extraJavaOptions"]
     assert options.startswith("-Dlog4j2.")
     assert options.endswith(" -Xss4m")
