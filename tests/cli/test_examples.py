@@ -132,8 +132,8 @@ def served(line: str) -> Iterator[tuple[str, Iterator[str]]]:
 
 
 def test_no_command_is_left_out() -> None:
-    """Those on Spark have a file of their own, `test_examples_on_spark.py`."""
-    elsewhere = ("serve", "log", "demo", "run", "audit")
+    """Those on Spark have files of their own, `test_examples_on_spark.py` and tests/spark."""
+    elsewhere = ("serve", "log", "demo", "run", "audit", "warm-up")
     assert leaves(*ONLINE, *elsewhere) == leaves()
 
 

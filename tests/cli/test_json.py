@@ -32,7 +32,7 @@ OF_A_FOLDER = {
     "log export": ["shop-0", "--to", "{exported}"],
     "log verify": [],
 }
-ON_SPARK = {"demo", "run", "audit"}
+ON_SPARK = {"demo", "run", "audit", "warm-up"}
 """`test_examples_on_spark.py` and the tests of the demonstration read theirs."""
 A_LINE_EACH = {"consume", "log dump"}
 

@@ -33,6 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from pyspark.sql import SparkSession
 
+    from fencepost.pipelines.class_archive import using_archive
     from fencepost.pipelines.session import prepare_environment
     from fencepost.spark import register
 
@@ -41,6 +42,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = tmp_path_factory.mktemp("spark")
+    java_options = f"{using_archive()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home={home}"
     session = (
         SparkSession.builder.master("local[2]")
         .appName("fencepost-tests")
@@ -48,7 +50,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.extraJavaOptions", f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home={home}")
+        .config("spark.driver.extraJavaOptions", java_options)
+        .config("spark.python.daemon.module", "fencepost.pipelines.worker_daemon")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.warehouse.dir", str(home / "warehouse"))
         .config("spark.local.dir", str(home / "local"))

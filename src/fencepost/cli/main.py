@@ -15,6 +15,7 @@ COMMANDS = {
     "groups": ("fencepost.cli.groups", "Consumer groups: true lag, offsets, resets."),
     "txn": ("fencepost.cli.txn", "Transactions: list, describe, find blockers, abort."),
     "log": ("fencepost.cli.log", "A data folder, read offline: dump, export, verify."),
+    "warm-up": ("fencepost.cli.warm_up", "Make later starts quick: kernels compiled, Spark's classes at hand."),
     "completion": ("fencepost.cli.completion", "Print what makes a shell complete commands and names."),
 }
 

@@ -27,7 +27,7 @@ def is_jvm_alive() -> bool:
     return process is not None and process.poll() is None
 
 
-def end_session(spark: "SparkSession | None") -> None:
+def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_S) -> None:
     """Stop Spark and see its JVM end. Also after the JVM has died: then only what Python remembers of it is dropped."""
     process = jvm_process()
     if spark is not None and is_jvm_alive():
@@ -38,7 +38,7 @@ def end_session(spark: "SparkSession | None") -> None:
     if process.stdin is not None:
         process.stdin.close()
     try:
-        process.wait(END_TIMEOUT_S)
+        process.wait(timeout_s)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fencepost.pipelines.class_archive import using_archive
 from fencepost.pipelines.java import use_java
 from fencepost.pipelines.spark_home import cache_folder, lean_spark_home
 
@@ -37,7 +38,7 @@ EVERYWHERE = {
     "spark.ui.showConsoleProgress": "false",
     "spark.scheduler.mode": "FAIR",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+    "spark.task.maxDirectResultSize": "256m",
     "spark.sql.streaming.numRecentProgressUpdates": "20",
 }
 
@@ -71,8 +72,11 @@ def start_session(
     prepare_environment(master)
     from pyspark.sql import SparkSession
 
+    chosen = session_settings(master, settings or {})
+    if is_local(master):
+        chosen[JAVA_OPTIONS] = f"{using_archive()} {chosen[JAVA_OPTIONS]}"
     builder = SparkSession.builder.master(master).appName(app_name)
-    for name, value in session_settings(master, settings or {}).items():
+    for name, value in chosen.items():
         builder = builder.config(name, value)
     spark: SparkSession = builder.getOrCreate()
     return spark

@@ -8,10 +8,12 @@ and no archive. It is kept in the user's cache folder, one per installation of p
 
 import hashlib
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 LINKED = ("bin", "jars", "sbin")
+PREFIX = "spark-home-"
 
 
 def cache_folder() -> Path:
@@ -22,10 +24,11 @@ def cache_folder() -> Path:
 def lean_spark_home(installed: Path, *, cache: Path | None = None) -> Path:
     """The home for the pyspark that is installed at `installed`; made when it is not there yet."""
     mark = hashlib.sha256(str(installed).encode()).hexdigest()[:12]
-    home = (cache or cache_folder()) / f"spark-home-{mark}"
+    home = (cache or cache_folder()) / f"{PREFIX}{mark}"
     if is_whole(home, installed):
         return home
     home.parent.mkdir(parents=True, exist_ok=True)
+    forget_removed(home.parent)
     made = Path(tempfile.mkdtemp(prefix=".spark-home-", dir=home.parent))
     for name in LINKED:
         if (installed / name).exists():
@@ -46,3 +49,14 @@ def is_whole(home: Path, installed: Path) -> bool:
     return all(
         (home / name).resolve() == (installed / name).resolve() for name in LINKED if (installed / name).exists()
     )
+
+
+def is_lean(home: Path) -> bool:
+    return home.name.startswith(PREFIX)
+
+
+def forget_removed(cache: Path) -> None:
+    """Homes whose pyspark is gone, with all that was kept in them: an archive of classes is large."""
+    for home in cache.glob(f"{PREFIX}*"):
+        if (home / "jars").is_symlink() and not (home / "jars").exists():
+            shutil.rmtree(home, ignore_errors=True)

@@ -1,9 +1,12 @@
 """What Spark starts to fork Python workers from: pyspark's own daemon, with what every task of a pipeline needs
 already loaded.
 
-Modules that are imported here are shared by all workers, so the first micro-batch does not wait for them.
+Modules that are imported here are shared by all workers, so the first micro-batch does not wait for them. They are
+frozen besides: pyspark's workers collect garbage after every task, and would look at all that was loaded each time,
+which takes longer than a small task.
 """
 
+import gc
 import importlib
 import sys
 import warnings
@@ -37,6 +40,8 @@ def main() -> None:
     preload()
     from pyspark.daemon import manager
 
+    gc.collect()
+    gc.freeze()
     manager()
 
 

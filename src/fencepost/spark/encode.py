@@ -6,6 +6,7 @@ bury, but a row of the answer that says what is wrong; nothing is published then
 """
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -24,6 +25,7 @@ from fencepost.settings import InvalidSetting
 from fencepost.spark.fail_points import fail_point
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.output_topics import OutputTopic, look_up_in_task
+from fencepost.spark.pin_files import BatchFile
 from fencepost.spark.sink_errors import InvalidRow
 from fencepost.types import TopicPartition
 
@@ -39,11 +41,17 @@ ENCODED_SCHEMA = pa.schema(
         pa.field("task", pa.int32()),
         pa.field("place", pa.int32()),
         pa.field("records", pa.int32()),
+        pa.field("size", pa.int32()),
         pa.field("batch", pa.binary()),
+        pa.field("file", pa.string()),
+        pa.field("position", pa.int64()),
         pa.field("problem", pa.string()),
     ]
 )
-ENCODED_DDL = "topic string, partition int, slot int, task int, place int, records int, batch binary, problem string"
+ENCODED_DDL = (
+    "topic string, partition int, slot int, task int, place int, records int, size int, batch binary, file string, "
+    "position bigint, problem string"
+)
 OVERFLOW = "overflow"
 """The problem of a task that encoded more than the driver wants to collect."""
 
@@ -59,23 +67,27 @@ class Encoder:
     slots: dict[str, int]
     """The number of each topic's first partition among all output partitions."""
     task_bytes_max: int | None = None
+    pin_folder: str | None = None
+    """Where batches are left in files, if the driver can read them there; otherwise the answer has them."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         context = TaskContext.get()
-        task = _Task(self, 0 if context is None else context.partitionId())
-        try:
-            yield from task.run(batches)
-        except (InvalidRow, InvalidSetting, UnsupportedColumn, RecordTooLarge) as problem:
-            yield _answer([_row(task=task.number, problem=str(problem))])
+        number = 0 if context is None else context.partitionId()
+        with nullcontext() if self.pin_folder is None else BatchFile(self.pin_folder) as file:
+            try:
+                yield from _Task(self, number, file).run(batches)
+            except (InvalidRow, InvalidSetting, UnsupportedColumn, RecordTooLarge) as problem:
+                yield _answer([_row(task=number, problem=str(problem))])
         # The rest is read even so: a worker that leaves input behind is not used again.
         for _ in batches:
             pass
 
 
 class _Task:
-    def __init__(self, encoder: Encoder, number: int) -> None:
+    def __init__(self, encoder: Encoder, number: int, file: BatchFile | None) -> None:
         self._encoder = encoder
-        self.number = number
+        self._number = number
+        self._file = file
         self._place = 0
         self._size_bytes = 0
         self._sendings: dict[str, ArrowSending] = {}
@@ -87,11 +99,14 @@ class _Task:
 
     def run(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for rows in _gathered(batches):
-            yield _answer([self._encoded(where, batch) for where, batch in self._batches(rows)])
+            answer = _answer([self._encoded(where, batch) for where, batch in self._batches(rows)])
+            if self._file is not None:
+                self._file.flush()
+            yield answer
             fail_point("encode-task")
             limit = self._encoder.task_bytes_max
             if limit is not None and self._size_bytes > limit:
-                yield _answer([_row(task=self.number, problem=OVERFLOW)])
+                yield _answer([_row(task=self._number, problem=OVERFLOW)])
                 return
 
     def _batches(self, rows: pa.Table) -> Iterator[tuple[TopicPartition, bytearray]]:
@@ -119,14 +134,18 @@ class _Task:
         self._size_bytes += len(batch)
         self._place += 1
         first = self._encoder.slots.get(where.topic, len(where.topic))
+        where_kept = (
+            {"batch": batch} if self._file is None else {"file": self._file.path, "position": self._file.append(batch)}
+        )
         return _row(
             topic=where.topic,
             partition=where.partition,
             slot=(first + where.partition) % self._encoder.slot_count,
-            task=self.number,
+            task=self._number,
             place=self._place,
             records=record_count,
-            batch=batch,
+            size=len(batch),
+            **where_kept,
         )
 
 

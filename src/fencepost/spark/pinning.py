@@ -1,27 +1,30 @@
 """Encoded record batches, computed once and pinned before any transaction is open (end of step 1).
 
-*driver*: collected, in one job. *executors*: shuffled to one task for each output partition and kept there by
-`localCheckpoint`, whose blocks are never computed again: a lost one fails the job that needs it. `auto` collects as
-long as the last micro-batch was small; tasks that encode more than the driver wants say so instead, and the micro-
-batch is encoded again for the executors, which is safe as long as nothing is published.
+*driver*: collected in one job; where driver and tasks share a machine, in files (`pin_files.py`). *executors*: shuffled
+to one task for each output partition and kept there by `localCheckpoint`, whose blocks are never computed again: a lost
+one fails the job that needs it. `auto` collects as long as the last micro-batch was small; tasks that encode more than
+the driver wants say so instead, and the micro-batch is encoded again for the executors, which is safe as long as
+nothing is published.
 """
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as sql
 
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import invariant
 from fencepost.spark.encode import ENCODED_DDL, ENCODED_SCHEMA, OVERFLOW, Encoder
 from fencepost.spark.fail_points import fail_point
+from fencepost.spark.pin_files import BatchFiles
 from fencepost.spark.publish import PinnedBatch, Publisher
 from fencepost.spark.publish_task import PUBLISHED_DDL, PublishTask
 from fencepost.spark.sink_errors import InvalidRow, PublishFailed
-from fencepost.types import TopicPartition
+from fencepost.types import Buffer, TopicPartition
 
 
 class Manifest(NamedTuple):
@@ -52,8 +55,9 @@ class TooMuchForDriver(Exception):  # noqa: N818 - it is no error
 class DriverPinned:
     mode = "driver"
 
-    def __init__(self, table: pa.Table) -> None:
+    def __init__(self, table: pa.Table, folder: str | None = None) -> None:
         self._table = table
+        self._folder = folder
         self.manifest = _manifest(table)
 
     def publish(self, identity: ProducerIdentity, publisher: Publisher, *, timeout_s: float) -> Counter[TopicPartition]:
@@ -61,16 +65,27 @@ class DriverPinned:
 
     def release(self) -> None:
         self._table = self._table.slice(0, 0)
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def _batches(self) -> Iterator[PinnedBatch]:
         """In the order of tasks and of rows within them, which is the order in which they were collected."""
         columns = (self._table.column(name).to_pylist() for name in ("topic", "partition"))
         wheres = (TopicPartition(*where) for where in zip(*columns, strict=True))
-        chunks = self._table.column("batch").chunks
-        batches = (scalar.as_buffer() for chunk in chunks for scalar in chunk)
-        for where, batch in zip(wheres, batches, strict=True):
-            yield where, memoryview(batch)
+        for where, batch in zip(wheres, self._collected() if self._folder is None else self._kept(), strict=True):
+            yield where, batch
             fail_point("publish-task")
+
+    def _collected(self) -> Iterator[Buffer]:
+        for chunk in self._table.column("batch").chunks:
+            for scalar in chunk:
+                yield memoryview(scalar.as_buffer())
+
+    def _kept(self) -> Iterator[Buffer]:
+        columns = (self._table.column(name).to_pylist() for name in ("file", "position", "size"))
+        with BatchFiles() as files:
+            for place in zip(*columns, strict=True):
+                yield files.read(*place)
 
 
 class ExecutorsPinned:
@@ -101,9 +116,14 @@ def nothing_pinned() -> DriverPinned:
 
 
 def pin_in_driver(rows: DataFrame, encoder: Encoder) -> DriverPinned:
-    table = rows.mapInArrow(encoder, ENCODED_DDL).toArrow()
-    _check(table)
-    return DriverPinned(table)
+    try:
+        table = rows.mapInArrow(encoder, ENCODED_DDL).toArrow()
+        _check(table)
+    except BaseException:
+        if encoder.pin_folder is not None:
+            shutil.rmtree(encoder.pin_folder, ignore_errors=True)
+        raise
+    return DriverPinned(table, encoder.pin_folder)
 
 
 def pin_in_executors(rows: DataFrame, encoder: Encoder) -> ExecutorsPinned:
@@ -115,7 +135,7 @@ def pin_in_executors(rows: DataFrame, encoder: Encoder) -> ExecutorsPinned:
         .localCheckpoint(eager=True)
     )
     try:
-        listed = frame.select("topic", "partition", "records", sql.length("batch").alias("size"), "problem").toArrow()
+        listed = frame.select("topic", "partition", "records", "size", "problem").toArrow()
         _check(listed)
         return ExecutorsPinned(frame, _manifest(listed))
     except BaseException:
@@ -138,9 +158,4 @@ def _manifest(table: pa.Table) -> Manifest:
     columns = (table.column(name).to_pylist() for name in ("topic", "partition", "records"))
     for topic, partition, count in zip(*columns, strict=True):
         records[TopicPartition(topic, partition)] += count
-    sizes = table.column("size").to_pylist() if "size" in table.column_names else None
-    return Manifest(records, sum(sizes) if sizes is not None else _bytes(table.column("batch")))
-
-
-def _bytes(batches: pa.ChunkedArray) -> int:
-    return sum(chunk.nbytes for chunk in batches.chunks)
+    return Manifest(records, pc.sum(table.column("size")).as_py() or 0)

@@ -65,7 +65,8 @@ def _stamped(batches: Iterable[PinnedBatch], identity: ProducerIdentity) -> Iter
     stamps: dict[TopicPartition, ProducerStamp] = {}
     first = ProducerStamp(identity.producer_id, identity.producer_epoch, 0, is_transactional=True)
     for where, pinned in batches:
-        batch = bytearray(pinned)
+        # A buffer of one's own was made for this and is not looked at again.
+        batch = pinned if isinstance(pinned, bytearray) else bytearray(pinned)
         stamp = stamps.get(where, first)
         stamp_producer(batch, stamp)
         stamps[where] = stamp.after(read_header(batch).record_count)

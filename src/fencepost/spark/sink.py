@@ -24,6 +24,7 @@ from fencepost.spark.ledger import Ledger
 from fencepost.spark.offsets import SourceOffsets, from_json
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.output_layout import OutputLayout
+from fencepost.spark.pin_files import PinFolder
 from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
 from fencepost.spark.publish import Publisher
 from fencepost.spark.query_log import MicroBatch, QueryLog
@@ -100,6 +101,7 @@ class TransactionalSink(Closing):
             group_id=self.group_id,
             max_retries=max_retries,
         )
+        self._pin_folder = PinFolder()
         self._last_bytes = 0
         self._is_session_checked = False
 
@@ -152,6 +154,7 @@ class TransactionalSink(Closing):
     def close(self) -> None:
         self._writer.close()
         self._cluster.close()
+        self._pin_folder.close()
 
     def _check_session(self, context: SparkContext | None) -> None:
         """Once: it takes many calls to the JVM, and settings like these never change."""
@@ -183,16 +186,22 @@ class TransactionalSink(Closing):
         return pinned
 
     def _pin_somewhere(self, rows: DataFrame, topics: list[str]) -> Pinned:
+        context = rows.sparkSession.sparkContext
         if self._mode == "driver":
-            return pin_in_driver(rows, self._layout.encoder(topics))
+            return self._pin_in_driver(rows, topics, context)
         if self._mode == "auto" and self._last_bytes <= DRIVER_BYTES_MAX:
-            parallelism = rows.sparkSession.sparkContext.defaultParallelism
-            task_bytes_max = max(TASK_BYTES_MIN, DRIVER_BYTES_MAX // max(1, parallelism))
+            task_bytes_max = max(TASK_BYTES_MIN, DRIVER_BYTES_MAX // max(1, context.defaultParallelism))
             try:
-                return pin_in_driver(rows, self._layout.encoder(topics, task_bytes_max=task_bytes_max))
+                return self._pin_in_driver(rows, topics, context, task_bytes_max=task_bytes_max)
             except TooMuchForDriver:
                 logger.info("'%s' goes on in executors mode: too much for the driver", self.name)
         return pin_in_executors(rows, self._layout.encoder(topics))
+
+    def _pin_in_driver(
+        self, rows: DataFrame, topics: list[str], context: SparkContext, *, task_bytes_max: int | None = None
+    ) -> Pinned:
+        folder = self._pin_folder.new() if shares_files(context) else None
+        return pin_in_driver(rows, self._layout.encoder(topics, task_bytes_max=task_bytes_max, pin_folder=folder))
 
     def _own_offsets(self, found: MicroBatch) -> dict[TopicPartition, int]:
         """The source offsets that belong to the cluster that is written to; those of another stay in the ledger."""
@@ -250,6 +259,12 @@ def _check_arguments(*, name: str, namespace: str, mode: str, ledger: str, clien
     for setting in OWN_SETTINGS:
         if setting in client:
             raise InvalidSetting(f"{setting} is the sink's own: leave it out")
+
+
+def shares_files(context: SparkContext) -> bool:
+    """Whether tasks are threads and processes of this machine."""
+    master = context.master or ""
+    return master == "local" or master.startswith("local[")
 
 
 def check_session(context: SparkContext | None) -> None:

@@ -1,0 +1,54 @@
+"""`fencepost warm-up`: what every later start would do again, done once."""
+
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from fencepost.cli.output import print_json
+
+
+@click.command("warm-up")
+@click.option("--again", is_flag=True, help="Also what is there already.")
+@click.option("--json", "as_json", is_flag=True, help="Print what there is as JSON, and nothing else.")
+def command(again: bool, as_json: bool) -> None:
+    """Prepare this machine for quick starts: compile the kernels, and keep Spark's classes as its JVM wants them.
+
+    Spark then starts in about half the time. Takes half a minute, once for each Java and each pyspark; the archive of
+    classes takes 160 MB in the user's cache folder.
+
+    \b
+    Examples:
+      fencepost warm-up
+      fencepost warm-up --again
+    """
+    from fencepost.records.columnar import warm_up
+
+    console = Console(highlight=False, stderr=as_json)
+    with console.status("compiling the kernels") as status:
+        warm_up()
+        status.update("running pipelines on Spark, to see which classes they load")
+        archive = warm_spark(again=again) if find_spec("pyspark") else None
+    if as_json:
+        print_json({"kernels": True, "archive": archive and str(archive)})
+        return
+    click.echo("the kernels are compiled")
+    click.echo(
+        f"Spark's classes are in {archive}" if archive else "there is no Spark here: pip install 'fencepost[spark]'"
+    )
+
+
+def warm_spark(*, again: bool) -> Path:
+    from fencepost.pipelines.class_archive import archive_path
+    from fencepost.pipelines.session import DEFAULT_MASTER, prepare_environment
+    from fencepost.pipelines.training import make_archive
+    from fencepost.server.embedded import EmbeddedBroker
+
+    prepare_environment(DEFAULT_MASTER)
+    found = archive_path()
+    if found is not None and found.exists() and not again:
+        return found
+    with tempfile.TemporaryDirectory() as folder, EmbeddedBroker() as broker:
+        return make_archive(broker.bootstrap_servers, Path(folder))
