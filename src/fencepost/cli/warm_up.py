@@ -17,7 +17,7 @@ def command(again: bool, as_json: bool) -> None:
     """Prepare this machine for quick starts: compile the kernels, and keep Spark's classes as its JVM wants them.
 
     Spark then starts in about half the time. Takes half a minute, once for each Java and each pyspark; the archive of
-    classes takes 160 MB in the user's cache folder.
+    classes takes 170 MB in the user's cache folder.
 
     \b
     Examples:
