@@ -45,9 +45,12 @@ def test_a_topic_is_made_when_the_cluster_knows_it(proxy: FaultProxy, name: str,
 
 
 def test_a_topic_is_made_even_if_its_leader_is_not_heard_of(proxy: FaultProxy, name: str) -> None:
-    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=500) as admin:
-        proxy.plan("ListOffsets", *[deny(ErrorCode.LEADER_NOT_AVAILABLE)] * 10_000)
+    with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=2000) as admin:
+        admin.describe_topics()
+        planned = [deny(ErrorCode.LEADER_NOT_AVAILABLE)] * 10_000
+        proxy.plan("ListOffsets", *planned)
         admin.create_topic(name, 2, 1)
+        assert 0 < len(proxy.unused["ListOffsets"]) < len(planned), "it was waited for"
         assert name in admin.describe_topics()
 
 

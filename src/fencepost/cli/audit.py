@@ -16,7 +16,7 @@ from fencepost.pipelines.audit_rules import KeyRule, PipelineRule, check_can_jud
 from fencepost.pipelines.jvm import end_session
 from fencepost.pipelines.loading import load_pipelines, split_target
 from fencepost.pipelines.pipeline import Pipeline
-from fencepost.pipelines.run_options import sort_options
+from fencepost.pipelines.run_options import session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
 from fencepost.pipelines.starting import SessionStarter
 from fencepost.pipelines.state import shape_of
@@ -127,7 +127,9 @@ class Given:
 
 
 def judge(given: Given, connection: Connection, *, master: str) -> Verdict:
-    starter = SessionStarter(master=master, app_name="fencepost audit", settings={}, folder=given.folder)
+    # The pipeline's own settings of Spark: the same function has to give the same rows.
+    settings = session_options({}, [given.pipeline] if given.pipeline is not None else [])
+    starter = SessionStarter(master=master, app_name="fencepost audit", settings=settings, folder=given.folder)
     starter.begin()
     options = {"kafka.bootstrap.servers": connection.bootstrap_servers}
     options |= sort_options({f"kafka.{name}": value for name, value in connection.settings.items()}).source

@@ -76,7 +76,7 @@ def create_topics(cluster: Cluster, topics: Iterable[NewTopic], *, validate_only
     wanted = list(topics)
     _create_topics(cluster, wanted, validate_only=validate_only)
     if not validate_only:
-        _await_use(cluster, {topic.name: topic.partition_count for topic in wanted})
+        _await_use(cluster, {topic.name: (0, topic.partition_count) for topic in wanted})
 
 
 @patient
@@ -115,8 +115,9 @@ def delete_topics(cluster: Cluster, names: Iterable[str]) -> None:
 
 def create_partitions(cluster: Cluster, counts: Mapping[str, int]) -> None:
     """Grow topics to these numbers of partitions; returns when the new ones can be used."""
+    before = describe_topics(cluster, counts)
     _create_partitions(cluster, counts)
-    _await_use(cluster, counts)
+    _await_use(cluster, {name: (before[name].partition_count, count) for name, count in counts.items()})
 
 
 @patient
@@ -205,20 +206,31 @@ def list_offsets(
     return found
 
 
-def _await_use(cluster: Cluster, counts: Mapping[str, int]) -> None:
-    """The cluster answers first and spreads the word afterwards: wait until each partition's leader has heard of it.
+def _await_use(cluster: Cluster, made: Mapping[str, tuple[int, int]]) -> None:
+    """The cluster answers first and spreads the word afterwards: wait until the leader of each new partition has heard.
 
-    What was asked for is done, so that a partition without a leader, or a lost connection, is not an error here.
+    `made` has the first new partition and the one behind the last. What was asked for is done, so that a partition
+    without a leader, or a lost connection, is not an error here.
     """
     deadline = Deadline(cluster.settings.request_timeout_ms / 1000)
     with suppress(ClientError):
-        for name, count in counts.items():
-            topic = cluster.topic(name, deadline)
-            while len(topic.available_partitions) < max(count, topic.partition_count) and not deadline.has_passed:
-                time.sleep(deadline.at_most(cluster.settings.retry_backoff_ms / 1000))
-                cluster.mark_stale()
-                topic = cluster.topic(name, deadline)
-            _await_leaders(cluster, [TopicPartition(name, index) for index in topic.partitions], deadline)
+        cluster.refresh(made)
+    for name, (first, end) in made.items():
+        with suppress(ClientError):
+            _await_topic(cluster, name, first, end, deadline)
+
+
+def _await_topic(cluster: Cluster, name: str, first: int, end: int, deadline: Deadline) -> None:
+    while True:
+        topic = cluster.topic(name, deadline)
+        new = [TopicPartition(name, index) for index in range(first, max(end, topic.partition_count))]
+        if all(cluster.leader(where) is not None for where in new):
+            _await_leaders(cluster, new, deadline)
+            return
+        if deadline.has_passed:
+            return
+        time.sleep(deadline.at_most(cluster.settings.retry_backoff_ms / 1000))
+        cluster.mark_stale()
 
 
 def _await_leaders(cluster: Cluster, partitions: list[TopicPartition], deadline: Deadline) -> None:

@@ -76,7 +76,7 @@ class Cluster:
     def topic(self, name: str, deadline: Deadline) -> TopicMetadata:
         """The topic with its partitions, asked for again and again until it is there or the time is up."""
         known = self._metadata.topics.get(name)
-        if known is not None and known.partitions and not self.needs_refresh:
+        if known is not None and known.partitions and not known.error_code and not self.needs_refresh:
             return known
         backoff = Backoff(self.settings)
         while True:

@@ -8,9 +8,10 @@ class path, another Java) leaves it alone and starts as if there were none.
 import hashlib
 import os
 import shutil
+from importlib.metadata import version
 from pathlib import Path
 
-from fencepost.pipelines.spark_home import is_lean
+from fencepost.pipelines.spark_home import SUFFIX, is_lean
 
 QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
 """A JVM that cannot use the archive would say so among the output of whoever started it."""
@@ -22,8 +23,8 @@ def archive_path() -> Path | None:
     java = java_in_use()
     if java is None or not is_lean(home):
         return None
-    mark = hashlib.sha256(f"{java} {java.stat().st_mtime_ns}".encode()).hexdigest()[:12]
-    return home / f"classes-{mark}.jsa"
+    told = f"{java} {java.stat().st_mtime_ns} {version('pyspark')}"
+    return home / f"classes-{hashlib.sha256(told.encode()).hexdigest()[:12]}{SUFFIX}"
 
 
 def using_archive() -> str:
@@ -35,6 +36,11 @@ def using_archive() -> str:
 def making_archive(path: Path) -> str:
     """Options for the JVM that writes the archive when it ends."""
     return f'"-XX:ArchiveClassesAtExit={path}" {QUIET}'
+
+
+def speaks_of_archive(java_options: str) -> bool:
+    """Whoever makes an archive, or has one of their own, does not want ours."""
+    return "ArchiveClassesAtExit" in java_options or "SharedArchiveFile" in java_options
 
 
 def java_in_use() -> Path | None:

@@ -27,14 +27,15 @@ def is_jvm_alive() -> bool:
     return process is not None and process.poll() is None
 
 
-def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_S) -> None:
-    """Stop Spark and see its JVM end. Also after the JVM has died: then only what Python remembers of it is dropped."""
+def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_S) -> int | None:
+    """Stop Spark and see its JVM end; returns its exit code. Also after the JVM has died: then only what Python
+    remembers of it is dropped."""
     process = jvm_process()
     if spark is not None and is_jvm_alive():
         spark.stop()
     forget_gateway()
     if process is None:
-        return
+        return None
     if process.stdin is not None:
         process.stdin.close()
     try:
@@ -42,6 +43,7 @@ def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
+    return process.returncode
 
 
 def forget_gateway() -> None:

@@ -100,6 +100,8 @@ class Runner:
             self._reporter.event("lost Spark's JVM", consequence="starting another one")
             end_session(self._spark)
             for seat in self._seats:
+                if seat.stage is not None:
+                    seat.stage.forget()
                 seat.stage = None
                 if not seat.is_done and seat.start_at_s is None:
                     self._restart_later(seat, RuntimeError("Spark's JVM ended"))

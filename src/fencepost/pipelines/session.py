@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.pipelines.class_archive import using_archive
+from fencepost.pipelines.class_archive import speaks_of_archive, using_archive
 from fencepost.pipelines.java import use_java
 from fencepost.pipelines.spark_home import cache_folder, lean_spark_home
 
@@ -73,7 +73,7 @@ def start_session(
     from pyspark.sql import SparkSession
 
     chosen = session_settings(master, settings or {})
-    if is_local(master):
+    if is_local(master) and not speaks_of_archive(chosen[JAVA_OPTIONS]):
         chosen[JAVA_OPTIONS] = f"{using_archive()} {chosen[JAVA_OPTIONS]}"
     builder = SparkSession.builder.master(master).appName(app_name)
     for name, value in chosen.items():

@@ -8,12 +8,13 @@ and no archive. It is kept in the user's cache folder, one per installation of p
 
 import hashlib
 import os
-import shutil
 import tempfile
 from pathlib import Path
 
 LINKED = ("bin", "jars", "sbin")
 PREFIX = "spark-home-"
+SUFFIX = ".jsa"
+"""Of archives of classes."""
 
 
 def cache_folder() -> Path:
@@ -56,7 +57,14 @@ def is_lean(home: Path) -> bool:
 
 
 def forget_removed(cache: Path) -> None:
-    """Homes whose pyspark is gone, with all that was kept in them: an archive of classes is large."""
+    """Archives of classes, which are large, for a pyspark that is gone. The links stay: for another container that
+    shares this folder it may be there, and a missing archive only makes a start slower."""
     for home in cache.glob(f"{PREFIX}*"):
         if (home / "jars").is_symlink() and not (home / "jars").exists():
-            shutil.rmtree(home, ignore_errors=True)
+            remove_archives(home)
+
+
+def remove_archives(home: Path, *, but: Path | None = None) -> None:
+    for archive in home.glob(f"*{SUFFIX}"):
+        if archive != but:
+            archive.unlink(missing_ok=True)

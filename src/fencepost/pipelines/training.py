@@ -14,12 +14,14 @@ from fencepost.pipelines.parsing import parse_json
 from fencepost.pipelines.pipeline import Pipeline, pipeline
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.session import DEFAULT_MASTER, JAVA_OPTIONS, prepare_environment, start_session
+from fencepost.pipelines.spark_home import remove_archives
 from fencepost.pipelines.stage import Stage, Target
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 WRITE_TIMEOUT_S = 900.0
+DRAIN_TIMEOUT_S = 600
 PURCHASE = "customer string not null, amount bigint not null"
 ROWS = [b'{"customer": "c%d", "amount": %d}' % (number % 7, number) for number in range(100)] + [b"not a purchase"]
 
@@ -50,7 +52,6 @@ PIPELINES = (invoices, balances)
 def make_archive(servers: str, folder: Path) -> Path:
     """Run the pipelines on a broker of their own, in a Spark of its own, and return the archive that its JVM left."""
     from fencepost.client.producer import Producer
-    from fencepost.spark import register
 
     prepare_environment(DEFAULT_MASTER)
     path = archive_path()
@@ -60,17 +61,33 @@ def make_archive(servers: str, folder: Path) -> Path:
         for row in ROWS:
             producer.send("purchases", value=row)
     made = path.with_suffix(f".{os.getpid()}")
-    spark = start_session(settings={JAVA_OPTIONS: making_archive(made)})
+    try:
+        run_pipelines(Target(servers, str(folder)), making_archive(made))
+        if not made.exists():
+            raise NoArchive("this Java wrote no archive of its classes: Spark starts without one, only slower")
+        keep(made)
+        remove_archives(path.parent, but=path)
+        return made.rename(path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def run_pipelines(target: Target, java_options: str) -> None:
+    """Raises unless the JVM comes to a good end: one that was killed may have left half of an archive."""
+    from fencepost.spark import register
+
+    try:
+        spark = start_session(settings={JAVA_OPTIONS: java_options})
+    except RuntimeError as problem:
+        raise NoArchive(f"Spark did not start with {java_options}: {problem}") from problem
     try:
         register(spark)
         for one in PIPELINES:
-            drain(spark, one, Target(servers, str(folder)))
+            drain(spark, one, target)
     finally:
-        end_session(spark, timeout_s=WRITE_TIMEOUT_S)
-    if not made.exists():
-        raise NoArchive("this Java wrote no archive of its classes: Spark starts without one, only slower")
-    keep(made)
-    return made.rename(path)
+        exit_code = end_session(spark, timeout_s=WRITE_TIMEOUT_S)
+    if exit_code != 0:
+        raise NoArchive(f"Spark's JVM ended with {exit_code} while it wrote an archive of its classes")
 
 
 def keep(path: Path) -> None:
@@ -82,6 +99,8 @@ def keep(path: Path) -> None:
 def drain(spark: "SparkSession", one: Pipeline, target: Target) -> None:
     stage = Stage(spark, one, target=target, options=RunOptions(), on_event=lambda _: None)
     stage.start(available_now=True)
-    if stage.query is not None:
-        stage.query.awaitTermination()
-    stage.stop(timeout_s=1)
+    try:
+        if stage.query is not None and not stage.query.awaitTermination(DRAIN_TIMEOUT_S):
+            raise NoArchive(f"the pipeline '{one.name}' did not come to its end within {DRAIN_TIMEOUT_S} s")
+    finally:
+        stage.stop(timeout_s=1)

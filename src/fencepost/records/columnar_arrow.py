@@ -123,7 +123,7 @@ def _as_large_binary(array: pa.Array, name: str) -> pa.Array:
         array = array.dictionary_decode()
     kind = array.type
     is_bytes = pa.types.is_fixed_size_binary(kind) or str(kind) in _BYTES_TYPES
-    if not is_bytes:
+    if not is_bytes and not pa.types.is_null(kind):
         raise UnsupportedColumn(f"column '{name}' is {kind}: only binary and string, in any layout, can be written")
     return array.cast(pa.large_binary())
 

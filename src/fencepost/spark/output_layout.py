@@ -28,9 +28,7 @@ class OutputLayout:
         """Topics that rows have named: tasks need not ask for them again."""
         self._learned.update(dict.fromkeys(topics))
 
-    def encoder(
-        self, topics: Iterable[str], *, task_bytes_max: int | None = None, pin_folder: str | None = None
-    ) -> Encoder:
+    def encoder(self, topics: Iterable[str], *, task_bytes_max: int | None = None) -> Encoder:
         """For rows of these topics and of any other. Raises `InvalidRow` if one of them does not exist."""
         self.look_up(topics)
         slots: dict[str, int] = {}
@@ -45,7 +43,6 @@ class OutputLayout:
             slot_count=max(1, min(slot_count, SLOT_COUNT_MAX)),
             slots=slots,
             task_bytes_max=task_bytes_max,
-            pin_folder=pin_folder,
         )
 
     def look_up(self, topics: Iterable[str]) -> None:

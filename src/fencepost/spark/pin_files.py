@@ -14,6 +14,7 @@ import uuid
 from pathlib import Path
 
 from fencepost.client.closing import Closing
+from fencepost.records.header import check_crc
 from fencepost.types import Buffer
 
 PREFIX = "fencepost-pinned-"
@@ -25,13 +26,17 @@ class PinFolder(Closing):
 
     def __init__(self) -> None:
         self._temporary: tempfile.TemporaryDirectory[str] | None = None
+        self._lock = -1
 
     def new(self) -> str:
         """A folder for one micro-batch."""
+        if self._temporary is not None and not Path(self._temporary.name).exists():
+            self.close()  # somebody has tidied up
         if self._temporary is None:
             remove_abandoned()
-            self._temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-            self._lock = hold(Path(self._temporary.name) / LOCK)
+            made = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+            self._lock = hold(Path(made.name) / LOCK)
+            self._temporary = made
         return tempfile.mkdtemp(dir=self._temporary.name)
 
     def close(self) -> None:
@@ -85,20 +90,24 @@ class BatchFile(Closing):
 
 
 class BatchFiles(Closing):
-    """The files of a micro-batch, read."""
+    """The files of a micro-batch, read one after the other: there may be more of them than may be open at once."""
 
     def __init__(self) -> None:
-        self._opened: dict[str, int] = {}
+        self._path: str | None = None
+        self._descriptor = -1
 
     def read(self, path: str, position: int, size_bytes: int) -> bytearray:
-        if path not in self._opened:
-            self._opened[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        if path != self._path:
+            self.close()
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self._path = path
         batch = bytearray(size_bytes)
-        found_bytes = os.preadv(self._opened[path], [batch], position)
-        if found_bytes != size_bytes:
-            raise OSError(f"{path} has {found_bytes} bytes from {position} on, and {size_bytes} were written")
+        found_bytes = os.preadv(self._descriptor, [batch], position)
+        if found_bytes != size_bytes or not check_crc(batch):
+            raise OSError(f"{path} does not hold what was written to it: {size_bytes} bytes from {position} on")
         return batch
 
     def close(self) -> None:
-        while self._opened:
-            os.close(self._opened.popitem()[1])
+        if self._path is not None:
+            self._path = None
+            os.close(self._descriptor)

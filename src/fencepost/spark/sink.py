@@ -10,6 +10,7 @@ import re
 import uuid
 import warnings
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Literal
 
 from pyspark import SparkContext
@@ -152,9 +153,9 @@ class TransactionalSink(Closing):
         return not outcome.is_skipped
 
     def close(self) -> None:
+        self._pin_folder.close()
         self._writer.close()
         self._cluster.close()
-        self._pin_folder.close()
 
     def _check_session(self, context: SparkContext | None) -> None:
         """Once: it takes many calls to the JVM, and settings like these never change."""
@@ -200,8 +201,10 @@ class TransactionalSink(Closing):
     def _pin_in_driver(
         self, rows: DataFrame, topics: list[str], context: SparkContext, *, task_bytes_max: int | None = None
     ) -> Pinned:
-        folder = self._pin_folder.new() if shares_files(context) else None
-        return pin_in_driver(rows, self._layout.encoder(topics, task_bytes_max=task_bytes_max, pin_folder=folder))
+        encoder = self._layout.encoder(topics, task_bytes_max=task_bytes_max)
+        if shares_files(context):
+            encoder = replace(encoder, pin_folder=self._pin_folder.new())
+        return pin_in_driver(rows, encoder)
 
     def _own_offsets(self, found: MicroBatch) -> dict[TopicPartition, int]:
         """The source offsets that belong to the cluster that is written to; those of another stay in the ledger."""

@@ -1,14 +1,18 @@
 """Files of encoded batches: read back as written, gone with the micro-batch, gone after a driver that was killed."""
 
+import resource
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from fencepost.records import columnar
 from fencepost.spark import SinkEvent, TransactionalSink
 from fencepost.spark.pin_files import PREFIX, BatchFile, BatchFiles, PinFolder
 from fencepost.spark.sink_errors import InvalidRow
@@ -35,20 +39,46 @@ def folders(temporary: Path) -> list[Path]:
     return sorted(temporary.glob(f"{PREFIX}*"))
 
 
-def test_batches_are_read_back_from_their_places() -> None:
+def batch_of(value: bytes) -> bytes:
+    (batch,) = columnar.encode_batches(pa.table({"value": [value]}), default_timestamp_ms=1)
+    return bytes(batch)
+
+
+def test_batches_are_read_back_from_their_places_and_damage_is_told() -> None:
+    written = [batch_of(b"first"), batch_of(b""), batch_of(b"x" * 70)]
     with PinFolder() as folder, BatchFiles() as files:
         here = folder.new()
         with BatchFile(here) as first, BatchFile(here) as second:
-            places = [
-                (file.path, file.append(batch), len(batch), batch) for file in (first, second) for batch in WRITTEN
-            ]
-        for path, position, size, batch in places:
-            assert files.read(path, position, size) == batch
-        with pytest.raises(OSError, match=r"has 0 bytes from 90 on, and 5 were written"):
-            files.read(places[0][0], 90, 5)
+            places = [(file.path, file.append(batch), batch) for file in (first, second) for batch in written]
+        for path, position, batch in places:
+            assert files.read(path, position, len(batch)) == batch
+        path, position, batch = places[2]
+        with pytest.raises(OSError, match=r"does not hold what was written to it"):
+            files.read(path, position + 1, len(batch))
+        with pytest.raises(OSError, match=r"does not hold what was written to it"):
+            files.read(path, position - 1, len(batch))
 
 
-WRITTEN = [b"first", b"", b"x" * 70]
+def test_more_files_than_a_process_may_open_are_read() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, 512), hard))
+    try:
+        with PinFolder() as folder, BatchFiles() as files:
+            here, batch, paths = folder.new(), batch_of(b"v"), []
+            for _ in range(600):
+                with BatchFile(here) as file:
+                    file.append(batch)
+                    paths.append(file.path)
+            assert all(files.read(path, 0, len(batch)) == batch for path in paths)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_folder_that_somebody_tidied_away_is_made_anew(temporary: Path) -> None:
+    with PinFolder() as folder:
+        shutil.rmtree(Path(folder.new()).parent)
+        assert Path(folder.new()).exists()
+    assert folders(temporary) == []
 
 
 def test_a_sink_that_is_closed_leaves_nothing(temporary: Path) -> None:
@@ -61,12 +91,16 @@ def test_a_sink_that_is_closed_leaves_nothing(temporary: Path) -> None:
 def test_what_a_killed_driver_left_goes_and_what_a_living_one_holds_stays(temporary: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", HOLDER], stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout is not None
-        theirs = Path(other.stdout.readline().strip())
-        with PinFolder() as folder:
-            folder.new()
-            assert theirs.exists()
-        other.send_signal(signal.SIGKILL)
-        other.wait()
+        try:
+            told = other.stdout.readline().strip()
+            assert told
+            theirs = Path(told)
+            with PinFolder() as folder:
+                folder.new()
+                assert theirs.exists()
+        finally:
+            other.kill()
+        assert other.wait() == -signal.SIGKILL
         assert theirs.exists()
         with PinFolder() as folder:
             ours = Path(folder.new()).parent

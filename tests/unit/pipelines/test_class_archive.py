@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.pipelines.class_archive import archive_path, using_archive
+from fencepost.pipelines.class_archive import archive_path, speaks_of_archive, using_archive
 from fencepost.pipelines.spark_home import PREFIX, lean_spark_home
 
 
@@ -52,13 +52,21 @@ def test_without_a_java_there_is_none(home: Path, tmp_path: Path, monkeypatch: p
     assert archive_path() is None
 
 
-def test_what_was_kept_for_a_pyspark_that_is_gone_goes_when_another_is_seen(tmp_path: Path) -> None:
+def test_the_archive_of_a_pyspark_that_is_gone_goes_when_another_is_seen_and_its_links_stay(tmp_path: Path) -> None:
     cache, gone, there = tmp_path / "cache", tmp_path / "gone", tmp_path / "there"
     for installed in (gone, there):
         (installed / "jars").mkdir(parents=True)
     old = lean_spark_home(gone, cache=cache)
     (old / "classes-1.jsa").touch()
-    (cache / f"{PREFIX}not-a-home").mkdir()
     (gone / "jars").rmdir()
     new = lean_spark_home(there, cache=cache)
-    assert sorted(path.name for path in cache.iterdir()) == sorted([new.name, f"{PREFIX}not-a-home"])
+    (new / "classes-2.jsa").touch()
+    assert [path.name for path in old.iterdir()] == ["jars"]
+    lean_spark_home(tmp_path / "third", cache=cache)
+    assert (new / "classes-2.jsa").exists()
+
+
+def test_who_makes_an_archive_or_has_one_is_left_alone() -> None:
+    assert speaks_of_archive("-Xmx1g -XX:ArchiveClassesAtExit=mine.jsa")
+    assert speaks_of_archive("-XX:SharedArchiveFile=mine.jsa")
+    assert not speaks_of_archive("-XX:+UseParallelGC")
