@@ -10,7 +10,7 @@ import pytest
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
-from fencepost.lab.apache_kafka import ApacheKafka
+from fencepost.lab.apache_kafka import SHORT_LIVED, ApacheKafka
 
 ROOT = Path(__file__).parents[1]
 KAFKA_JARS = ROOT / ".peers" / "kafka-4.3.1"
@@ -28,7 +28,7 @@ def require_jars(folder: Path = KAFKA_JARS) -> Path:
 def apache_kafka(settings: Mapping[str, str] | None = None) -> Iterator[ApacheKafka]:
     """One node that has its internal topics: Kafka makes them when it is first asked for a coordinator."""
     require_jars()
-    with ApacheKafka(settings=settings, heap="512m") as broker:
+    with ApacheKafka(settings=settings, heap="512m", java_options=SHORT_LIVED) as broker:
         cluster = Cluster(broker.bootstrap_servers, ClientSettings())
         for kind in CoordinatorType:
             cluster.coordinator(kind, "any", Deadline(60))

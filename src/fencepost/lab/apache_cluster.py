@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import Self
 
-from fencepost.lab.apache_kafka import ApacheKafka, Place
+from fencepost.lab.apache_kafka import SHORT_LIVED, ApacheKafka, Place
 from fencepost.lab.free_ports import free_ports
 
 NODE_COUNT = 3
@@ -33,7 +33,9 @@ class ApacheCluster:
         voters = ",".join(f"{place.node_id}@127.0.0.1:{place.controller_port}" for place in places)
         shared = {**SETTINGS, "controller.quorum.voters": voters, **(settings or {})}
         with ThreadPoolExecutor(NODE_COUNT) as pool:
-            made = pool.map(lambda place: ApacheKafka(settings=shared, heap=heap, place=place), places)
+            made = pool.map(
+                lambda place: ApacheKafka(settings=shared, heap=heap, java_options=SHORT_LIVED, place=place), places
+            )
             self.nodes = {node.place.node_id: node for node in made}
 
     @property

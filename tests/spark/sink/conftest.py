@@ -46,9 +46,14 @@ def cluster(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue("servers" if request.param == "fencepost" else "kafka_servers"))
 
 
+@pytest.fixture(params=["driver", "executors"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(params=["driver", "executors", pytest.param("collected", marks=pytest.mark.deep)])
-def mode(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """`collected` is what mode driver is on a cluster, where the driver cannot read the files of its tasks."""
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The modes, and what mode driver is on a cluster, where the driver cannot read the files of its tasks."""
     if request.param != "collected":
         return str(request.param)
     monkeypatch.setattr(sink_module, "shares_files", lambda _: False)

@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 from pyspark.sql.streaming import DataStreamWriter
 
-from fencepost.pipelines.session import start_session
+from fencepost.lab.apache_kafka import SHORT_LIVED
+from fencepost.pipelines.session import JAVA_OPTIONS, start_session
 from fencepost.spark import TransactionalSink, register
 from fencepost.spark.fail_points import fail_point
 
@@ -57,6 +58,7 @@ def connector_stream(stream: DataFrame, servers: str) -> DataStreamWriter:
 def session(options: dict[str, Any]) -> SparkSession:
     settings = {
         "spark.driver.memory": "1g",
+        JAVA_OPTIONS: " ".join(SHORT_LIVED),
         **{f"spark.executorEnv.{name}": os.environ[name] for name in FOR_EXECUTORS if os.environ.get(name)},
         **options.get("spark", {}),
     }

@@ -98,7 +98,7 @@ def test_an_empty_micro_batch_writes_its_token(spark: SparkSession, cluster: str
 
 
 def test_several_frames_share_a_transaction_and_the_source_is_read_once(
-    spark: SparkSession, cluster: str, tmp_path: Path, mode: str
+    spark: SparkSession, cluster: str, tmp_path: Path, way: str
 ) -> None:
     feed(tmp_path / "in", INPUT)
     read = spark.sparkContext.accumulator(0)
@@ -113,7 +113,7 @@ def test_several_frames_share_a_transaction_and_the_source_is_read_once(
         return {"left": marked, "right": marked.select("value"), "odd": marked.where("value like '%1|%'")}
 
     stream = files(spark, tmp_path / "in").mapInArrow(counted, "key string, value string")
-    sink = TransactionalSink(cluster, name="split", transform=split, mode=mode)
+    sink = TransactionalSink(cluster, name="split", transform=split, mode=way)
     drain(stream, sink, tmp_path / "checkpoint")
     assert read.value == len(INPUT)
     left, right, odd = (Counter(value for _, value in rows_of(cluster, topic)) for topic in ("left", "right", "odd"))
@@ -124,7 +124,7 @@ def test_several_frames_share_a_transaction_and_the_source_is_read_once(
 
 
 def test_what_was_aborted_is_invisible_and_the_same_records_are_sent_again(
-    spark: SparkSession, cluster: str, tmp_path: Path, mode: str, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, cluster: str, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arm(monkeypatch, "token-sent=raise")
     feed(tmp_path / "in", INPUT)
@@ -133,7 +133,7 @@ def test_what_was_aborted_is_invisible_and_the_same_records_are_sent_again(
         cluster,
         name="again",
         topic="out",
-        mode=mode,
+        mode=way,
         transform=lambda rows: rows.withColumn("value", sql.expr("uuid()")),
         on_event=events.append,
     )

@@ -36,8 +36,8 @@ HEADERS = st.none() | st.lists(st.tuples(st.text(max_size=5), st.none() | st.bin
 
 
 @pytest.fixture
-def sink(servers: str, mode: str) -> Iterator[TransactionalSink]:
-    with TransactionalSink(servers, name="records", mode=mode) as made:
+def sink(servers: str, way: str) -> Iterator[TransactionalSink]:
+    with TransactionalSink(servers, name="records", mode=way) as made:
         yield made
 
 
@@ -70,12 +70,12 @@ def test_records_come_out_as_the_rows_went_in(spark: SparkSession, servers: str,
 
 
 def test_a_batch_frame_with_a_token_is_written_once(
-    spark: SparkSession, servers: str, sink: TransactionalSink, mode: str
+    spark: SparkSession, servers: str, sink: TransactionalSink, way: str
 ) -> None:
     frame = spark.range(100).select(sql.col("id").cast("string").alias("value"))
     assert sink.write({"out": frame}, token="2026-11-15")
     assert not sink.write({"out": frame}, token="2026-11-15")
-    with TransactionalSink(servers, name="records", mode=mode) as again:
+    with TransactionalSink(servers, name="records", mode=way) as again:
         assert not again.write({"out": frame}, token="2026-11-15")
         assert again.write([frame.withColumn("topic", sql.lit("out"))], token="2026-11-16")
     assert read_arrow(servers, "out").num_rows == 200
