@@ -1,4 +1,5 @@
-"""Which tests run: `kafka` ones where the jars of `make kafka` are, `deep` ones with TEST_DEPTH=full.
+"""Which tests run: `kafka` ones where the jars of `make kafka` are, `deep` ones with TEST_DEPTH=full, which leaves out
+the `shallow` ones: a deep one does the same and more.
 
 REQUIRE_APACHE_KAFKA=1 turns the skips of `kafka` tests into failures, so that a run that must not miss them cannot.
 """
@@ -18,11 +19,12 @@ LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "in
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         begin_with_what_takes_longest(config.rootpath, items)
-    if os.environ.get(DEPTH) == "full":
-        return
+    is_full = os.environ.get(DEPTH) == "full"
+    left_out = "shallow" if is_full else "deep"
+    reason = "a deeper test does the same and more" if is_full else f"takes long: {DEPTH}=full make test runs it"
     for item in items:
-        if item.get_closest_marker("deep"):
-            item.add_marker(pytest.mark.skip(reason=f"takes long: {DEPTH}=full make test runs it"))
+        if item.get_closest_marker(left_out):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 def begin_with_what_takes_longest(root: Path, items: list[pytest.Item]) -> None:
@@ -42,7 +44,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     is_required = os.environ.get(REQUIRE, "0") not in ("", "0")
-    is_left_for_depth = item.get_closest_marker("deep") and os.environ.get(DEPTH) != "full"
+    left_out = "shallow" if os.environ.get(DEPTH) == "full" else "deep"
+    is_left_for_depth = item.get_closest_marker(left_out) is not None
     is_skipped = report.skipped and not hasattr(report, "wasxfail")
     if is_required and is_skipped and item.get_closest_marker("kafka") and not is_left_for_depth:
         report.outcome = "failed"

@@ -17,6 +17,8 @@ from typing import Self
 import psutil
 import pyspark
 
+from fencepost.lab.apache_kafka import SHORT_LIVED
+
 JARS = Path(pyspark.__file__).parent / "jars"
 START_TIMEOUT_S = 120
 EXECUTOR_CLASS = "CoarseGrainedExecutorBackend"
@@ -103,6 +105,7 @@ class StandaloneCluster:
         command = [
             _java(),
             "-Xmx512m",
+            *SHORT_LIVED,
             "-Dspark.master.rest.enabled=false",
             *opened,
             "-cp",

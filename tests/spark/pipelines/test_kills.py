@@ -111,6 +111,7 @@ def kill_at_random(tmp_path, *, kills, seed):
         check(broker.bootstrap_servers, purchases.count)
 
 
+@pytest.mark.shallow
 def test_three_kills_at_random_moments_lose_nothing_and_repeat_nothing(tmp_path):
     kill_at_random(tmp_path, kills=3, seed=1)
 

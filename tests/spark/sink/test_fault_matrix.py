@@ -155,6 +155,7 @@ WORST = [
 ]
 
 
+@pytest.mark.shallow
 @pytest.mark.parametrize(("fault", "mode", "points"), WORST)
 def test_a_fault_at_the_worst_moments_loses_and_repeats_nothing(
     story: Story, at, fault: str, points: list[str]

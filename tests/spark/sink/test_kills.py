@@ -42,6 +42,7 @@ def killed_at(points: list[str], folder: Path, mode: str) -> None:
         assert lag(servers, "fencepost.default.driver", "in") == 0
 
 
+@pytest.mark.shallow
 @pytest.mark.parametrize(("mode", "points"), [("driver", ["after-commit"]), ("executors", ["publish-task"])])
 def test_a_driver_killed_at_its_worst_moments_repeats_and_loses_nothing(
     tmp_path: Path, mode: str, points: list[str]

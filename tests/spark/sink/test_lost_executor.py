@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.lab.apache_kafka import SHORT_LIVED
 from fencepost.server.embedded import EmbeddedBroker
 from tests.spark.sink.driver_process import DriverProcess, check_no_repetition
 from tests.spark.sink.streams import fill, lag, numbered
@@ -12,6 +13,7 @@ from tests.spark.standalone import StandaloneCluster
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 
+EXECUTORS = {"spark.executor.memory": "512m", "spark.executor.extraJavaOptions": " ".join(SHORT_LIVED)}
 STOP_S = 20
 REACHED_TIMEOUT_S = 300
 
@@ -33,7 +35,7 @@ def test_a_lost_executor_costs_a_retry_and_nothing_else(tmp_path: Path, mode: st
         fill(servers, "in", rows)
         # The first micro-batch is empty: it pins where the source starts, and has no blocks to lose.
         armed = f"{point}=stop:{STOP_S}" + ("#2" if point == "pinned" else "")
-        process = driver.start(armed, spark={"spark.executor.memory": "512m"})
+        process = driver.start(armed, spark=EXECUTORS)
         deadline_s = time.monotonic() + REACHED_TIMEOUT_S
         while not driver.log.exists() and process.poll() is None and time.monotonic() < deadline_s:
             time.sleep(0.1)
