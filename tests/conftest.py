@@ -12,6 +12,7 @@ import pytest
 
 REQUIRE = "REQUIRE_APACHE_KAFKA"
 DEPTH = "TEST_DEPTH"
+WHY = {"deep": f"takes long: {DEPTH}=full make test runs it", "shallow": "a deeper test does the same and more"}
 LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "interop", "behaviour")
 """Folders that wait for Spark, for processes that are killed, or for Apache Kafka."""
 
@@ -19,12 +20,15 @@ LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "in
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
         begin_with_what_takes_longest(config.rootpath, items)
-    is_full = os.environ.get(DEPTH) == "full"
-    left_out = "shallow" if is_full else "deep"
-    reason = "a deeper test does the same and more" if is_full else f"takes long: {DEPTH}=full make test runs it"
+    marker = left_out()
     for item in items:
-        if item.get_closest_marker(left_out):
-            item.add_marker(pytest.mark.skip(reason=reason))
+        if item.get_closest_marker(marker):
+            item.add_marker(pytest.mark.skip(reason=WHY[marker]))
+
+
+def left_out() -> str:
+    """The marker of what this depth leaves out."""
+    return "shallow" if os.environ.get(DEPTH) == "full" else "deep"
 
 
 def begin_with_what_takes_longest(root: Path, items: list[pytest.Item]) -> None:
@@ -44,8 +48,7 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     is_required = os.environ.get(REQUIRE, "0") not in ("", "0")
-    left_out = "shallow" if os.environ.get(DEPTH) == "full" else "deep"
-    is_left_for_depth = item.get_closest_marker(left_out) is not None
+    is_left_for_depth = item.get_closest_marker(left_out()) is not None
     is_skipped = report.skipped and not hasattr(report, "wasxfail")
     if is_required and is_skipped and item.get_closest_marker("kafka") and not is_left_for_depth:
         report.outcome = "failed"

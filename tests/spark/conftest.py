@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fencepost.lab.apache_kafka import SHORT_LIVED
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -42,7 +44,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = tmp_path_factory.mktemp("spark")
-    java_options = f"{using_archive()} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dderby.system.home={home}"
+    java_options = f"{using_archive()} {' '.join(SHORT_LIVED)} -Dderby.system.home={home}"
     session = (
         SparkSession.builder.master("local[2]")
         .appName("fencepost-tests")

@@ -1,5 +1,6 @@
 """`fencepost warm-up`: what every later start would do again, done once."""
 
+import os
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,12 +44,14 @@ def command(again: bool, as_json: bool) -> None:
 def warm_spark(*, again: bool) -> Path:
     from fencepost.pipelines.class_archive import archive_path
     from fencepost.pipelines.session import DEFAULT_MASTER, prepare_environment
-    from fencepost.pipelines.training import make_archive
+    from fencepost.pipelines.training import NoArchive, make_archive
     from fencepost.server.embedded import EmbeddedBroker
 
     prepare_environment(DEFAULT_MASTER)
-    found = archive_path()
-    if found is not None and found.exists() and not again:
-        return found
+    path = archive_path()
+    if path is None:
+        raise NoArchive(f"SPARK_HOME={os.environ.get('SPARK_HOME')}: only the Spark of pyspark's own package has one")
+    if path.exists() and not again:
+        return path
     with tempfile.TemporaryDirectory() as folder, EmbeddedBroker() as broker:
-        return make_archive(broker.bootstrap_servers, Path(folder))
+        return make_archive(path, broker.bootstrap_servers, Path(folder))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from fencepost.pipelines.class_archive import speaks_of_archive, using_archive
 from fencepost.pipelines.java import use_java
 from fencepost.pipelines.spark_home import cache_folder, lean_spark_home
+from fencepost.spark.master import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -50,10 +51,6 @@ LOCAL = {
     "spark.python.daemon.module": "fencepost.pipelines.worker_daemon",
     **CHECKPOINT_FILES,
 }
-
-
-def is_local(master: str) -> bool:
-    return master == "local" or master.startswith("local[")
 
 
 def session_settings(master: str, given: Mapping[str, str]) -> dict[str, str]:

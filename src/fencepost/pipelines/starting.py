@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.pipelines.loading import pickle_by_value
-from fencepost.pipelines.session import is_local, start_session
+from fencepost.pipelines.session import start_session
 from fencepost.pipelines.warm_up import in_background, warm_driver, warm_workers
+from fencepost.spark.master import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.errors import FencepostError
-from fencepost.pipelines.class_archive import archive_path, making_archive
+from fencepost.pipelines.class_archive import making_archive
 from fencepost.pipelines.jvm import end_session
 from fencepost.pipelines.parsing import parse_json
 from fencepost.pipelines.pipeline import Pipeline, pipeline
 from fencepost.pipelines.run_options import RunOptions
-from fencepost.pipelines.session import DEFAULT_MASTER, JAVA_OPTIONS, prepare_environment, start_session
+from fencepost.pipelines.session import JAVA_OPTIONS, start_session
 from fencepost.pipelines.spark_home import remove_archives
 from fencepost.pipelines.stage import Stage, Target
 
@@ -49,14 +49,10 @@ def balances(invoices: "DataFrame") -> "DataFrame":
 PIPELINES = (invoices, balances)
 
 
-def make_archive(servers: str, folder: Path) -> Path:
+def make_archive(path: Path, servers: str, folder: Path) -> Path:
     """Run the pipelines on a broker of their own, in a Spark of its own, and return the archive that its JVM left."""
     from fencepost.client.producer import Producer
 
-    prepare_environment(DEFAULT_MASTER)
-    path = archive_path()
-    if path is None:
-        raise NoArchive(f"SPARK_HOME={os.environ.get('SPARK_HOME')}: only the Spark of pyspark's own package has one")
     with Producer(servers) as producer:
         for row in ROWS:
             producer.send("purchases", value=row)

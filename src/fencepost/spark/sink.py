@@ -22,6 +22,7 @@ from fencepost.client.settings import ProducerSettings, client_settings, parse_b
 from fencepost.settings import InvalidSetting, as_text
 from fencepost.spark.frames import Frames, count_frames, given_topics, record_frame
 from fencepost.spark.ledger import Ledger
+from fencepost.spark.master import is_local
 from fencepost.spark.offsets import SourceOffsets, from_json
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.output_layout import OutputLayout
@@ -265,9 +266,8 @@ def _check_arguments(*, name: str, namespace: str, mode: str, ledger: str, clien
 
 
 def shares_files(context: SparkContext) -> bool:
-    """Whether tasks are threads and processes of this machine."""
-    master = context.master or ""
-    return master == "local" or master.startswith("local[")
+    """Whether the driver can read what its tasks have written to files."""
+    return is_local(context.master or "")
 
 
 def check_session(context: SparkContext | None) -> None:

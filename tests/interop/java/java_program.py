@@ -10,9 +10,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from fencepost.lab.apache_kafka import SHORT_LIVED
+
 PROGRAMS = Path(__file__).parent / "programs"
 PATIENCE_S = 60.0
-QUIET = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"]
+QUIET = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error", *SHORT_LIVED, "-Xmx256m"]
 
 
 class JavaClient:

@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import psutil
 
+from fencepost.lab.apache_kafka import SHORT_LIVED
 from tests.spark.pipelines.use import EXAMPLES
 
-QUICK_TO_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+QUICK_TO_START = " ".join(SHORT_LIVED)
 WAIT_S = 1200.0
 """Starts of Spark take seconds, and on a busy machine minutes."""
 

@@ -18,9 +18,8 @@ from fencepost.spark.pin_files import PREFIX, BatchFile, BatchFiles, PinFolder
 from fencepost.spark.sink_errors import InvalidRow
 
 HOLDER = """
-import sys, time
+import time
 from fencepost.spark.pin_files import PinFolder
-from fencepost.spark.sink_errors import InvalidRow
 folder = PinFolder()
 print(folder.new(), flush=True)
 time.sleep(600)
