@@ -13,13 +13,16 @@ import pytest
 REQUIRE = "REQUIRE_APACHE_KAFKA"
 DEPTH = "TEST_DEPTH"
 WHY = {"deep": f"takes long: {DEPTH}=full make test runs it", "shallow": "a deeper test does the same and more"}
+ALONE = ("unit", "house", "golden", "properties")
+"""Folders without brokers and threads: they come first, before those of other folders are in the same process, which
+would add to what they count (memory, threads, open files)."""
 LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "interop", "behaviour")
 """Folders that wait for Spark, for processes that are killed, or for Apache Kafka."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):
-        begin_with_what_takes_longest(config.rootpath, items)
+        share_out(config.rootpath, items)
     marker = left_out()
     for item in items:
         if item.get_closest_marker(marker):
@@ -31,13 +34,14 @@ def left_out() -> str:
     return "shallow" if os.environ.get(DEPTH) == "full" else "deep"
 
 
-def begin_with_what_takes_longest(root: Path, items: list[pytest.Item]) -> None:
-    """Several workers share the files out in this order: a long one begun last would be waited for by the others."""
+def share_out(root: Path, items: list[pytest.Item]) -> None:
+    """Workers take the files in this order: a long one begun last would be waited for by the others."""
     deep_files = {item.path for item in items if item.get_closest_marker("deep")}
 
-    def place(item: pytest.Item) -> tuple[bool, int]:
+    def place(item: pytest.Item) -> tuple[bool, bool, int]:
         folder = item.path.relative_to(root).parts[1]
-        return item.path not in deep_files, LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+        length = LONGEST.index(folder) if folder in LONGEST else len(LONGEST)
+        return folder not in ALONE, item.path not in deep_files, length
 
     items.sort(key=place)
 

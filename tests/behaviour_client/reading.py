@@ -1,5 +1,6 @@
 """What is in a topic, as confluent-kafka sees it."""
 
+import threading
 import time
 from typing import NamedTuple
 
@@ -96,3 +97,9 @@ def values(
 ) -> list[bytes | None]:
     read = read_topic(servers, topic, isolation_level=isolation_level, while_open=while_open)
     return [one.value for one in read]
+
+
+def client_threads() -> set[threading.Thread]:
+    """Those of our clients. A broker in this process starts others whenever it has work for them."""
+    names = ("fencepost-sender", "fencepost-group-")
+    return {thread for thread in threading.enumerate() if thread.name.startswith(names)}

@@ -29,13 +29,13 @@ def numbers(first: int, end: int) -> list[bytes]:
 
 def test_seeks_go_anywhere_while_a_fetch_waits_at_the_end(servers: str, topic: str) -> None:
     produce(servers, topic, numbers(0, 50))
-    with reader(servers, topic) as consumer:
+    with reader(servers, topic, fetch_max_wait_ms=10_000) as consumer:
         assert len(read(consumer, 50)) == 50
         assert consumer.poll(0.05) == []
         started = time.monotonic()
         consumer.seek((topic, 0), 47)
         assert [record.value for record in read(consumer, 3)] == numbers(47, 50)
-        assert time.monotonic() - started < 0.4, "a seek does not wait for the long poll of an earlier fetch"
+        assert time.monotonic() - started < 5, "a seek does not wait for the long poll of an earlier fetch"
         consumer.seek_to_beginning()
         assert read(consumer, 50)[0].offset == 0
         consumer.seek_to_end()

@@ -13,6 +13,7 @@ from fencepost.client.consumer_exceptions import RecordDeserialization
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout, UnknownTopicOrPartition
 from fencepost.client.serializers import deserialize_integer, deserialize_string
 from tests.behaviour_client.consumer_reading import produce, read, read_all, run_transaction, transactional
+from tests.behaviour_client.reading import client_threads
 from tests.interop.confluent.clients import producer
 from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
 
@@ -182,11 +183,11 @@ def test_only_one_thread_may_use_a_consumer(servers: str, topic: str) -> None:
 
 def test_no_thread_and_no_descriptor_is_left_after_close(servers: str, topic: str) -> None:
     produce(servers, topic, [b"x"])
-    threads, descriptors = set(threading.enumerate()), os.listdir("/proc/self/fd")
+    threads, descriptors = client_threads(), os.listdir("/proc/self/fd")
     with Consumer(servers, [topic], group_id=topic, auto_offset_reset="earliest") as consumer:
         read(consumer, 1)
-        assert len(threading.enumerate()) > len(threads)
-    assert set(threading.enumerate()) <= threads
+        assert client_threads() - threads
+    assert not client_threads() - threads
     wait_for("the broker's ends to close too", lambda: len(os.listdir("/proc/self/fd")) <= len(descriptors))
     with pytest.raises(IllegalState, match="closed"):
         consumer.poll(0)

@@ -11,7 +11,7 @@ from fencepost.client import Producer, RecordFuture, RecordMetadata
 from fencepost.client.admin import Admin
 from fencepost.client.exceptions import IllegalState, RecordTooLarge, UnknownTopicOrPartition
 from fencepost.client.serializers import SerializationError, serialize_integer, serialize_string
-from tests.behaviour_client.reading import read_topic, values
+from tests.behaviour_client.reading import client_threads, read_topic, values
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 # Nulls and empties in every place, a header twice, text beyond ASCII, and enough bytes for a codec to bite on.
@@ -174,13 +174,14 @@ def test_flush_within_a_callback_is_refused_instead_of_waiting_for_itself(server
 
 
 def test_a_closed_producer_has_sent_everything_left_no_thread_and_refuses_more(servers: str, topic: str) -> None:
-    before = set(threading.enumerate())
+    before = client_threads()
     producer = Producer(servers, linger_ms=60_000)
+    assert client_threads() - before
     future = producer.send(topic, b"a", partition=0)
     producer.close()
     producer.close()
     assert future.result(0).offset == 0
-    assert {thread for thread in threading.enumerate() if thread not in before} == set()
+    assert not client_threads() - before
     with pytest.raises(IllegalState, match="closed"):
         producer.send(topic, b"b")
 
