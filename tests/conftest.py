@@ -19,6 +19,10 @@ would add to what they count (memory, threads, open files)."""
 LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "interop", "behaviour")
 """Folders that wait for Spark, for processes that are killed, or for Apache Kafka."""
 
+# Spark starts a hundred times and lives for seconds: its JVM's second compiler would work for nobody. Programs that
+# tests start (examples, commands of the documents) inherit it.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if hasattr(config, "workerinput"):

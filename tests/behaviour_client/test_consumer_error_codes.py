@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from fencepost.client import Consumer
-from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client import Consumer, TopicPartition
+from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
 from fencepost.client.error_table import MEANINGS, Category, meaning_of
-from fencepost.client.exceptions import ClientError, GroupFenced
+from fencepost.client.exceptions import ClientError
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.consumer_reading import produce
 from tests.behaviour_client.fault_proxy import Fault, FaultProxy, deny, deny_whole, refuse
@@ -134,8 +134,6 @@ def test_a_code_that_does_not_pass_is_raised_under_its_class(
 ) -> None:
     produce(servers, topic, [b"first"])
     error = meaning_of(code, request_name).exception_class
-    if request_name == "OffsetCommit" and issubclass(error, GroupFenced):
-        error = CommitFailed
     plan(proxy, request_name, code)
     with consumer_of(proxy, topic, MEMBERSHIP[request_name]) as consumer:
 
@@ -183,3 +181,27 @@ def test_what_is_raised_while_a_place_to_read_is_looked_for_does_not_end_the_con
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         ErrorCode.UNKNOWN_SERVER_ERROR,
     ]
+
+
+@pytest.mark.parametrize("code", [ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION])
+def test_a_commit_in_the_middle_of_a_rebalance_can_be_made_after_it(
+    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
+) -> None:
+    """Who keeps a partition gets none of its records again, so a commit that was refused must not be the last word."""
+    produce(servers, topic, [b"first"])
+    settings = CLASSIC | {"partition_assignment_strategy": "cooperative-sticky"}
+    with consumer_of(proxy, topic, settings) as consumer:
+        wait_for("the record", lambda: consumer.poll(0.05))
+        plan(proxy, "OffsetCommit", code)
+        with pytest.raises(RebalanceInProgress, match="then commit what is still assigned") as raised:
+            consumer.commit_sync()
+        assert raised.value.error_code is code
+        problems: list[ClientError | None] = []
+        plan(proxy, "OffsetCommit", code)
+        consumer.commit_async(on_commit=lambda _, problem: problems.append(problem))
+        wait_for("the answer", lambda: consumer.poll(0.05) or problems)
+        assert isinstance(problems[0], RebalanceInProgress)
+        consumer.commit_sync()
+        committed = consumer.committed()[TopicPartition(topic, 0)]
+        assert committed is not None
+        assert committed.offset == 1

@@ -33,3 +33,7 @@ class RecordDeserialization(PartitionProblem):
 
 class CommitFailed(GroupFenced):
     """The consumer is not, or no longer, a member of its group: somebody else may own these partitions."""
+
+
+class RebalanceInProgress(CommitFailed):
+    """The group is sharing out its partitions again. Call `poll`, then commit what is still assigned."""

@@ -8,6 +8,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from fencepost.client import exceptions
+from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
 from fencepost.client.exceptions import (
     AbortableError,
     ClientError,
@@ -111,6 +112,13 @@ BY_REQUEST: dict[tuple[str, ErrorCode], Meaning] = {
     ("TxnOffsetCommit", _E.INVALID_PRODUCER_EPOCH): Meaning(_A, exceptions.InvalidProducerEpoch),
     ("TxnOffsetCommit", _E.INVALID_TXN_STATE): Meaning(_A, exceptions.InvalidTxnState),
     ("TxnOffsetCommit", _E.FENCED_INSTANCE_ID): Meaning(_A, GroupFenced),
+    # A commit between two generations: the member may have stayed, and kept its partitions.
+    ("OffsetCommit", _E.REBALANCE_IN_PROGRESS): Meaning(_A, RebalanceInProgress),
+    ("OffsetCommit", _E.ILLEGAL_GENERATION): Meaning(_A, RebalanceInProgress),
+    ("OffsetCommit", _E.STALE_MEMBER_EPOCH): Meaning(_A, RebalanceInProgress),
+    ("OffsetCommit", _E.UNKNOWN_MEMBER_ID): Meaning(_A, CommitFailed),
+    ("OffsetCommit", _E.FENCED_MEMBER_EPOCH): Meaning(_A, CommitFailed),
+    ("OffsetCommit", _E.GROUP_ID_NOT_FOUND): Meaning(_A, CommitFailed),
     # The coordinator has no such transaction open: it timed out, and the abort that follows gives the next epoch.
     ("EndTxn", _E.INVALID_TXN_STATE): Meaning(_A, exceptions.InvalidTxnState),
 }

@@ -1,9 +1,10 @@
 """Committing offsets outside of transactions: in order, on one connection to the group's coordinator.
 
 `commit_async` puts the request on the wire and returns; its answer is looked at by `poll`, which also calls back.
-`commit_sync` waits, and tries again while the coordinator is on the move. A member that a rebalance has passed by is
-refused by the coordinator and told so with `CommitFailed`: its partitions are somebody else's. So is one whose topic
-was deleted and created again: topics go by their ids, and its offsets mean nothing in the other one.
+`commit_sync` waits, and tries again while the coordinator is on the move. Who commits in the middle of a rebalance is
+told so with `RebalanceInProgress`: what `poll` leaves assigned can be committed after it. A member that the group has
+lost gets `CommitFailed`: its partitions are somebody else's. So does one whose topic was deleted and created again:
+topics go by their ids, and its offsets mean nothing in the other one.
 """
 
 from collections import deque
@@ -15,7 +16,7 @@ from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.connection import Connection, InFlight
 from fencepost.client.consumer_exceptions import CommitFailed
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
-from fencepost.client.exceptions import ClientError, Disconnected, GroupFenced, RetriableError
+from fencepost.client.exceptions import ClientError, Disconnected, RetriableError
 from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, pause_or_give_up
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
@@ -56,7 +57,7 @@ class OffsetCommitter:
     def commit_async(self, offsets: Offsets, on_commit: OnCommit | None, deadline: Deadline) -> None:
         try:
             sent = self._send(offsets, deadline)
-        except (RetriableError, GroupFenced) as problem:
+        except (RetriableError, CommitFailed) as problem:
             _call_back(on_commit, offsets, problem)
         else:
             self._pending.append(Pending(sent, offsets, on_commit))
@@ -73,10 +74,10 @@ class OffsetCommitter:
                 pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
                 if problem.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
                     self._refuse_replaced_topics(offsets)
-            except GroupFenced as problem:
+            except CommitFailed as problem:
                 # A KIP-848 member learns its newer epoch by its next heartbeat, and still owns what it commits.
                 if problem.error_code != ErrorCode.STALE_MEMBER_EPOCH or deadline.has_passed:
-                    raise CommitFailed(str(problem), error_code=problem.error_code) from problem
+                    raise
                 pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
 
     def poll(self) -> None:
