@@ -93,9 +93,19 @@ def test_batches_fit_what_the_topic_takes_and_a_row_that_does_not_is_named(
         table = pa.table({"key": [b"k"] * 50, "value": [bytes(1000)] * 50})
         assert producer.send_arrow(name, table).result(30) == 50
         large = pa.table({"key": [b"small", b"large"], "value": [b"", bytes(4000)]})
-        with pytest.raises(RecordTooLarge, match="large"):
+        with pytest.raises(RecordTooLarge, match="row 1 with key b'large'"):
             producer.send_arrow(name, large)
     assert len(values(servers, name)) == 50
+
+
+def test_a_row_that_is_too_large_has_its_number_in_the_table(servers: str, admin: Admin, name: str) -> None:
+    """Also where rows of other partitions, and other slices, come before it."""
+    admin.create_topic(name, 4, 1, {"max.message.bytes": "3000"})
+    keys = [b"%d" % number for number in range(5000)]
+    sizes = [100] * 4321 + [4000] + [100] * 678
+    table = pa.table({"key": keys, "value": [bytes(size) for size in sizes]})
+    with Producer(servers) as producer, pytest.raises(RecordTooLarge, match="row 4321 with key b'4321'"):
+        producer.send_arrow(name, table)
 
 
 def test_a_table_larger_than_memory_is_sent_in_slices(servers: str, topic: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
+from fencepost.server.broker_server import EAGER_COMMIT_BYTES, BrokerServer
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.wire.messages.api_versions import ApiVersionsRequest
 from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -132,3 +133,15 @@ def test_connections_beyond_the_limit_are_closed_and_the_others_are_served() -> 
         with RawClient(broker.bootstrap_servers) as third:
             assert third.is_closed_by_broker()
         assert first.ask(API_VERSIONS, 0, ApiVersionsRequest()).error_code == ErrorCode.NONE
+
+
+def test_a_large_batch_is_committed_without_waiting_for_the_end_of_the_turn(
+    fencepost_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop may go on reading for long: it does as long as a client sends."""
+    with RawClient(fencepost_broker.bootstrap_servers) as client:
+        create_topic(client)
+        monkeypatch.setattr(BrokerServer, "_end_turn_soon", lambda _: None)
+        client.send(PRODUCE, 9, produce_request(bytes(EAGER_COMMIT_BYTES)))
+        answer = client.receive(PRODUCE, 9)[1]
+        assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE

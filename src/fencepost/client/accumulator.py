@@ -79,14 +79,16 @@ class Accumulator:
             batch.is_closed = True
         return RecordFuture(batch.delivery, index, timestamp_ms)
 
-    def add_whole(self, topic_partition: TopicPartition, encoded: bytearray, *, now_s: float) -> Delivery | None:
+    def add_whole(
+        self, topic_partition: TopicPartition, encoded: bytearray | memoryview, *, is_sealed: bool, now_s: float
+    ) -> Delivery | None:
         """A batch that was made elsewhere, behind what waits already; None if there is no memory at the moment."""
         if self.used_bytes + len(encoded) > self._limits.buffer_bytes and self.incomplete:
             return None
         queue = self.queue(topic_partition)
         if queue.new:
             queue.new[-1].is_closed = True
-        batch = ProducerBatch.of(topic_partition, encoded, created_at_s=now_s)
+        batch = ProducerBatch.of(topic_partition, encoded, is_sealed=is_sealed, created_at_s=now_s)
         self._add(queue, batch)
         return batch.delivery
 

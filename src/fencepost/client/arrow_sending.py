@@ -30,15 +30,19 @@ REQUEST_OVERHEAD_BYTES = 512
 
 
 class ArrowSending:
-    def __init__(self, settings: ProducerSettings, topic: TopicMetadata, *, max_message_bytes: int) -> None:
+    def __init__(
+        self, settings: ProducerSettings, topic: TopicMetadata, *, max_message_bytes: int, is_sealed: bool
+    ) -> None:
+        """Batches that nobody stamps later are to be sealed."""
         self._topic = topic
         self._settings = settings
         self._compression = Compression[settings.compression_type.upper()]
         room_bytes = settings.max_request_size - REQUEST_OVERHEAD_BYTES
         self._batch_bytes_max = max(1, min(room_bytes, max_message_bytes, settings.buffer_memory))
+        self._is_sealed = is_sealed
         self._next_run = random.randrange(max(1, topic.partition_count))
 
-    def batches(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[TopicPartition, bytearray]]:
+    def batches(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[TopicPartition, memoryview]]:
         rows = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
         slice_bytes = min(SLICE_BYTES, max(1, self._settings.buffer_memory // 2))
         # A little less than whole batches, so that none of a few bytes is left over at the end of each slice.
@@ -46,38 +50,41 @@ class ArrowSending:
         size_bytes = rows.nbytes + RECORD_OVERHEAD_BYTES * len(rows)
         slice_rows = max(1, int(len(rows) * slice_bytes / max(1, size_bytes)))
         for start in range(0, len(rows), slice_rows):
-            yield from self._slice_batches(rows.slice(start, slice_rows), start)
+            first_row = start
+            for part in rows.slice(start, slice_rows).combine_chunks().to_batches():
+                yield from self._encoded(part, first_row)
+                first_row += len(part)
 
-    def _slice_batches(self, rows: pa.Table, first_row: int) -> Iterator[tuple[TopicPartition, bytearray]]:
-        partitions = self._partitions(rows, first_row)
-        now_ms = time.time_ns() // 1_000_000
-        for partition, part in _grouped(rows, partitions):
+    def _encoded(self, part: pa.RecordBatch, first_row: int) -> Iterator[tuple[TopicPartition, memoryview]]:
+        columns = columnar.record_columns(part, default_timestamp_ms=time.time_ns() // 1_000_000)
+        for partition, rows in self._shares(part, columns):
             try:
-                batches = columnar.encode_batches(
-                    part,
-                    default_timestamp_ms=now_ms,
+                batches = columnar.encode_columns(
+                    columns if rows is None else columns.take(rows),
                     compression=self._compression,
                     batch_bytes_max=self._batch_bytes_max,
+                    is_sealed=self._is_sealed,
                 )
             except columnar.RecordTooLarge as problem:
-                message = f"'{self._topic.name}', rows from {first_row}, partition {partition}: {problem}"
+                row = first_row + (problem.row if rows is None else int(rows[problem.row]))
+                message = f"'{self._topic.name}', partition {partition}: {problem.at(row)}"
                 raise RecordTooLarge(message, error_code=ErrorCode.MESSAGE_TOO_LARGE) from problem
             for batch in batches:
                 yield TopicPartition(self._topic.name, partition), batch
 
-    def _partitions(self, rows: pa.Table, first_row: int) -> Any:
+    def _shares(self, part: pa.RecordBatch, columns: columnar.RecordColumns) -> Iterator[tuple[int, Any]]:
+        """Each partition with its rows, in their order; None stands for all."""
+        if self._topic.partition_count == 1 and "partition" not in part.schema.names:
+            return iter([(0, None)])
+        return _grouped(self._partitions(part, columns))
+
+    def _partitions(self, part: pa.RecordBatch, columns: columnar.RecordColumns) -> Any:
         count = self._topic.partition_count
-        names = rows.schema.names
-        if count == 1:
-            partitions = np.zeros(len(rows), np.int32)
-        elif "key" in names:
-            partitions = columnar.murmur2_partitions(rows.column("key"), count)
-        else:
-            partitions = np.full(len(rows), -1, np.int32)
-        if "partition" in names:
-            given = rows.column("partition").cast(pa.int32()).fill_null(-1).to_numpy()
+        partitions = columnar.murmur2_partitions(columns.keys, count)
+        if "partition" in part.schema.names:
+            given = part.column("partition").cast(pa.int32()).fill_null(-1).to_numpy()
             partitions = np.where(given >= 0, given, partitions)
-            if len(rows) and int(partitions.max()) >= count:
+            if len(part) and int(partitions.max()) >= count:
                 raise InvalidSetting(f"'{self._topic.name}' has {count} partitions, there is no {partitions.max()}")
         homeless = np.flatnonzero(partitions < 0)
         if len(homeless):
@@ -88,16 +95,14 @@ class ArrowSending:
         return partitions
 
 
-def _grouped(rows: pa.Table, partitions: Any) -> Iterator[tuple[int, pa.Table]]:
-    """The rows of each partition, in their order."""
-    if len(partitions) == 0:
+def _grouped(partitions: Any) -> Iterator[tuple[int, Any]]:
+    counts = np.bincount(partitions)
+    if int(counts[partitions[0]]) == len(partitions):
+        yield int(partitions[0]), None
         return
-    first = int(partitions[0])
-    if bool((partitions == first).all()):
-        yield first, rows
-        return
-    order = np.argsort(partitions, kind="stable")
-    found, starts = np.unique(partitions[order], return_index=True)
-    ends = [*starts[1:].tolist(), len(order)]
-    for partition, start, end in zip(found.tolist(), starts.tolist(), ends, strict=True):
-        yield partition, rows.take(pa.array(order[start:end]))
+    # Numbers of 16 bits are sorted in linear time.
+    numbers = partitions.astype(np.uint16) if len(counts) <= 2**16 else partitions
+    order = np.argsort(numbers, kind="stable")
+    ends = np.cumsum(counts)
+    for partition in np.flatnonzero(counts).tolist():
+        yield partition, order[ends[partition] - counts[partition] : ends[partition]]

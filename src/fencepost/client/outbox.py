@@ -51,13 +51,19 @@ class Outbox:
                 self._wait_for_memory(deadline, check)
 
     def put_whole(
-        self, topic_partition: TopicPartition, encoded: bytearray, *, deadline: Deadline, check: Callable[[], None]
+        self,
+        topic_partition: TopicPartition,
+        encoded: bytearray | memoryview,
+        *,
+        is_sealed: bool,
+        deadline: Deadline,
+        check: Callable[[], None],
     ) -> Delivery:
         with self.lock:
             while True:
                 self._check_open()
                 now_s = time.monotonic()
-                delivery = self.accumulator.add_whole(topic_partition, encoded, now_s=now_s)
+                delivery = self.accumulator.add_whole(topic_partition, encoded, is_sealed=is_sealed, now_s=now_s)
                 if delivery is not None:
                     self.alarm.ring_before(now_s)
                     return delivery

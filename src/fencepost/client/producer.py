@@ -156,9 +156,11 @@ class Producer(Closing):
         metadata = self._topic(topic, deadline)
         if topic not in self._max_message_bytes:
             self._max_message_bytes[topic] = max_message_bytes(self._cluster, topic)
-        sending = ArrowSending(self._settings, metadata, max_message_bytes=self._max_message_bytes[topic])
+        sending = ArrowSending(
+            self._settings, metadata, max_message_bytes=self._max_message_bytes[topic], is_sealed=False
+        )
         deliveries = [
-            self._outbox.put_whole(where, batch, deadline=self._deadline(), check=self._check_can_send)
+            self._outbox.put_whole(where, batch, is_sealed=False, deadline=self._deadline(), check=self._check_can_send)
             for where, batch in sending.batches(table)
         ]
         return TableFuture(deliveries, len(table))

@@ -1,10 +1,11 @@
 """One record batch of a producer: filled record by record or given whole, numbered once, sent again as it was.
 
-Pure. The bytes are laid out once: 61 bytes of room, then the records; numbering writes the header in front, so a retry
+Pure. The bytes are laid out once: 61 bytes of room, then the records; stamping writes the header in front, so a retry
 costs nothing and a new number costs a checksum.
 """
 
 from collections.abc import Sequence
+from typing import cast
 
 from fencepost.client.delivery import Delivery
 from fencepost.client.values import NO_IDENTITY, ProducerIdentity
@@ -37,12 +38,14 @@ class ProducerBatch:
         "base_sequence",
         "base_timestamp",
         "buffer",
+        "compression",
         "created_at_s",
         "delivery",
         "identity",
         "is_closed",
         "is_finished",
         "is_refused",
+        "is_whole",
         "max_timestamp",
         "order",
         "record_count",
@@ -54,7 +57,10 @@ class ProducerBatch:
         self.topic_partition = topic_partition
         self.delivery = Delivery(topic_partition)
         self.created_at_s = created_at_s
-        self.buffer = bytearray(HEADER_BYTES)
+        self.buffer: bytearray | memoryview = bytearray(HEADER_BYTES)
+        self.compression = int(Compression.NONE)
+        self.is_whole = False
+        """Given by somebody who has compressed it, if that was to be."""
         self.record_count = 0
         self.base_timestamp = 0
         self.max_timestamp = 0
@@ -63,7 +69,7 @@ class ProducerBatch:
         self.is_closed = False
         """Takes no more records."""
         self.is_finished = False
-        """Has its header and, if asked for, its compression."""
+        """Ready to be stamped, or stamped already."""
         self.order: int | None = None
         """Its place among the batches of its partition that were sent; None until it is."""
         self.identity = NO_IDENTITY
@@ -72,8 +78,10 @@ class ProducerBatch:
         """The partition has said for certain that it does not have this batch under its present number."""
 
     @classmethod
-    def of(cls, topic_partition: TopicPartition, encoded: bytearray, *, created_at_s: float) -> "ProducerBatch":
-        """A whole batch. Its header says who wrote it, if somebody has said so already."""
+    def of(
+        cls, topic_partition: TopicPartition, encoded: bytearray | memoryview, *, is_sealed: bool, created_at_s: float
+    ) -> "ProducerBatch":
+        """A whole batch. Its header says who wrote it, if it is sealed; otherwise it is still to be stamped."""
         header = read_header(encoded)
         batch = cls(topic_partition, created_at_s=created_at_s)
         batch.buffer = encoded
@@ -82,7 +90,9 @@ class ProducerBatch:
         batch.max_timestamp = header.max_timestamp
         batch.identity = ProducerIdentity(header.producer_id, header.producer_epoch)
         batch.base_sequence = header.base_sequence
-        batch.is_closed = batch.is_finished = True
+        batch.compression = header.attributes & COMPRESSION_MASK
+        batch.is_closed = batch.is_whole = True
+        batch.is_finished = is_sealed
         return batch
 
     @property
@@ -101,45 +111,40 @@ class ProducerBatch:
             timestamp_delta=to_int64(timestamp_ms - self.base_timestamp),
             offset_delta=index,
         )
-        self.buffer += length
-        self.buffer += body
+        buffer = cast(bytearray, self.buffer)
+        buffer += length
+        buffer += body
         self.record_count = index + 1
         return index
 
     def finish(self, compression: Compression) -> None:
-        """Give it a header, and compress it if that makes it smaller. A second call does nothing."""
+        """Compress it if that makes it smaller. What is left to do is to stamp it. A second call does nothing."""
         if self.is_finished:
             return
+        self.is_finished = True
         invariant(self.record_count, "a batch that is sent has records")
-        attributes = int(Compression.NONE)
-        if compression != Compression.NONE:
+        if compression != Compression.NONE and not self.is_whole:
             compressed = compress(memoryview(self.buffer)[HEADER_BYTES:], compression)
             if len(compressed) < len(self.buffer) - HEADER_BYTES:
                 self.buffer = bytearray(HEADER_BYTES) + compressed
-                attributes = int(compression)
-        self._write_header(attributes & COMPRESSION_MASK, is_transactional=False)
-        self.is_finished = True
+                self.compression = int(compression)
 
     def stamp(self, identity: ProducerIdentity, base_sequence: int, *, is_transactional: bool) -> None:
-        """Who writes it and under which number, in place."""
+        """Who writes it and under which number, if any, in place."""
         self.identity, self.base_sequence = identity, base_sequence
-        compression = read_header(self.buffer).attributes & COMPRESSION_MASK
-        self._write_header(compression, is_transactional=is_transactional)
-
-    def _write_header(self, compression: int, *, is_transactional: bool) -> None:
         header = BatchHeader(
             base_offset=0,
             batch_length=0,
             leader_epoch=_NO_LEADER_EPOCH,
             magic=MAGIC,
             crc=0,
-            attributes=compression | (TRANSACTIONAL_FLAG if is_transactional else 0),
+            attributes=self.compression | (TRANSACTIONAL_FLAG if is_transactional else 0),
             last_offset_delta=self.record_count - 1,
             base_timestamp=self.base_timestamp,
             max_timestamp=self.max_timestamp,
-            producer_id=self.identity.producer_id,
-            producer_epoch=self.identity.producer_epoch,
-            base_sequence=self.base_sequence,
+            producer_id=identity.producer_id,
+            producer_epoch=identity.producer_epoch,
+            base_sequence=base_sequence,
             record_count=self.record_count,
         )
         self.buffer[:HEADER_BYTES] = write_header(header, memoryview(self.buffer)[HEADER_BYTES:])

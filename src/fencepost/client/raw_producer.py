@@ -75,7 +75,9 @@ class RawProducer(Closing):
             if where.topic not in self._cluster.metadata.topics:
                 self._cluster.topic(where.topic, deadline)
             encoded = batch if isinstance(batch, bytearray) else bytearray(batch)
-            delivery = self._outbox.put_whole(where, encoded, deadline=deadline, check=self._check_going)
+            delivery = self._outbox.put_whole(
+                where, encoded, is_sealed=True, deadline=deadline, check=self._check_going
+            )
             sent.append((delivery, header))
         self._outbox.settle(deadline)
         self._check_going()

@@ -167,8 +167,7 @@ class Sender:
         for batch in batches:
             if not batch.is_finished:
                 batch.finish(self._compression)
-                if self._numbering.is_numbered:
-                    self._stamp(batch)
+                self._stamp(batch)
         try:
             self._put_on_wire(link, batches)
         except ClientError as problem:

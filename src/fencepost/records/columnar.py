@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from fencepost.records.columnar_arrow import UnsupportedColumn, bytes_column
+from fencepost.records.columnar_arrow import UnsupportedColumn, bytes_column, record_columns
 from fencepost.records.columnar_decode import (
     ALL_OFFSETS,
     RECORD_SCHEMA,
@@ -19,8 +19,21 @@ from fencepost.records.columnar_decode import (
     SkipBatch,
     decode_batches,
 )
-from fencepost.records.columnar_encode import ProducerStamp, RecordTooLarge, encode_batches, stamp_producer
-from fencepost.records.columnar_kernels import Kernels, default_kernels, numba_kernels, numpy_kernels
+from fencepost.records.columnar_encode import (
+    ProducerStamp,
+    RecordTooLarge,
+    encode_batches,
+    encode_columns,
+    stamp_producer,
+)
+from fencepost.records.columnar_kernels import (
+    BytesColumn,
+    Kernels,
+    RecordColumns,
+    default_kernels,
+    numba_kernels,
+    numpy_kernels,
+)
 
 __all__ = [
     "ALL_OFFSETS",
@@ -29,35 +42,35 @@ __all__ = [
     "DecodedBatches",
     "Kernels",
     "ProducerStamp",
+    "RecordColumns",
     "RecordTooLarge",
     "SkipBatch",
     "UnsupportedColumn",
     "decode_batches",
     "default_kernels",
     "encode_batches",
+    "encode_columns",
     "murmur2_partitions",
     "numba_kernels",
     "numpy_kernels",
+    "record_columns",
     "stamp_producer",
     "warm_up",
 ]
 
 
 def murmur2_partitions(
-    keys: pa.Array | pa.ChunkedArray, partition_count: int, *, kernels: Kernels | None = None
+    keys: pa.Array | pa.ChunkedArray | BytesColumn, partition_count: int, *, kernels: Kernels | None = None
 ) -> NDArray[np.int32]:
     """Each key's partition by Kafka's default partitioner; -1 for a null key, which the caller may put anywhere."""
     if partition_count < 1:
         raise ValueError(f"partition_count {partition_count} must be positive")
-    chunks = keys.chunks if isinstance(keys, pa.ChunkedArray) else [keys]
-    partitions = np.empty(len(keys), np.int32)
-    start = 0
-    for chunk in chunks:
-        column = bytes_column(chunk, name="key")
-        (kernels or default_kernels()).murmur2_partitions(
-            column, partition_count, partitions[start : start + len(chunk)]
-        )
-        start += len(chunk)
+    if isinstance(keys, pa.ChunkedArray):
+        parts = [murmur2_partitions(chunk, partition_count, kernels=kernels) for chunk in keys.chunks]
+        return np.concatenate([np.empty(0, np.int32), *parts])
+    column = keys if isinstance(keys, BytesColumn) else bytes_column(keys, name="key")
+    partitions = np.empty(len(column.lengths), np.int32)
+    (kernels or default_kernels()).murmur2_partitions(column, partition_count, partitions)
     return partitions
 
 

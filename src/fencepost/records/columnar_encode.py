@@ -45,6 +45,11 @@ class ProducerStamp(NamedTuple):
 NO_PRODUCER = ProducerStamp()
 
 
+class Limits(NamedTuple):
+    batch_bytes_max: int
+    record_count_max: int
+
+
 class RecordTooLarge(FencepostError):  # noqa: N818 - it names a state of the input, as `InvalidRecordBatch`
     """One record that fits no batch, by row and key."""
 
@@ -57,6 +62,11 @@ class RecordTooLarge(FencepostError):  # noqa: N818 - it names a state of the in
         self.row = row
         self.key = key
         self.size_bytes = size_bytes
+        self._batch_bytes_max = batch_bytes_max
+
+    def at(self, row: int) -> "RecordTooLarge":
+        """The same, of a row that has another number where it comes from."""
+        return RecordTooLarge(row=row, key=self.key, size_bytes=self.size_bytes, batch_bytes_max=self._batch_bytes_max)
 
 
 def encode_batches(
@@ -68,41 +78,48 @@ def encode_batches(
     batch_bytes_max: int = BATCH_BYTES_MAX,
     record_count_max: int = RECORD_COUNT_MAX,
     kernels: Kernels | None = None,
-) -> list[bytearray]:
+) -> list[memoryview]:
     """Record batches of the rows of `records`: columns `value` and optionally `key`, `headers`, `timestamp`.
 
     A row without a timestamp gets `default_timestamp_ms`. Sequences go on from batch to batch.
     """
     if batch_bytes_max < 1 or record_count_max < 1:
         raise ValueError(f"batch_bytes_max {batch_bytes_max} and record_count_max {record_count_max} must be positive")
-    limits = _Limits(batch_bytes_max, min(record_count_max, RECORD_COUNT_MAX))
-    batches: list[bytearray] = []
+    limits = Limits(batch_bytes_max, min(record_count_max, RECORD_COUNT_MAX))
+    batches: list[memoryview] = []
     first_row = 0
     # An array of more than 2 GiB cannot be combined: its pieces are encoded one after the other.
     for part in records.combine_chunks().to_batches() if isinstance(records, pa.Table) else [records]:
         columns = record_columns(part, default_timestamp_ms=default_timestamp_ms)
         for header, batch in _encode(columns, kernels or default_kernels(), limits, first_row):
-            batches.append(_sealed(_stamped(header, producer), batch, compression))
+            batches.append(_finished(_stamped(header, producer), batch, compression))
             producer = producer.after(header.record_count)
         first_row += len(part)
     return batches
 
 
-def stamp_producer(batch: bytearray, producer: ProducerStamp) -> None:
+def encode_columns(
+    columns: RecordColumns, *, compression: Compression, batch_bytes_max: int, is_sealed: bool
+) -> list[memoryview]:
+    """The same for columns that were looked at before. A batch without a seal has no checksum: whoever stamps it adds
+    that anyway."""
+    limits = Limits(batch_bytes_max, RECORD_COUNT_MAX)
+    return [
+        _finished(header, batch, compression, is_sealed=is_sealed)
+        for header, batch in _encode(columns, default_kernels(), limits, 0)
+    ]
+
+
+def stamp_producer(batch: bytearray | memoryview, producer: ProducerStamp) -> None:
     """Give a finished batch to another producer, in place: a retry under a new epoch sends the same records."""
     header = _stamped(read_header(batch), producer)
     batch[:HEADER_BYTES] = write_header(header, memoryview(batch)[HEADER_BYTES:])
 
 
-class _Limits(NamedTuple):
-    batch_bytes_max: int
-    record_count_max: int
-
-
 def _encode(
-    columns: RecordColumns, kernels: Kernels, limits: _Limits, first_row: int
-) -> Iterator[tuple[BatchHeader, bytearray]]:
-    """Headers and unsealed plain batches, with room for the header in front."""
+    columns: RecordColumns, kernels: Kernels, limits: Limits, first_row: int
+) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """Headers and plain batches, with room for the header in front."""
     row_count = len(columns.timestamps)
     body_lengths = np.empty(row_count, np.int64)
     plan = np.empty((row_count, len(PlannedBatch)), np.int64)
@@ -112,11 +129,10 @@ def _encode(
         raise _too_large(columns, ~batch_count, first_row, int(body_lengths[~batch_count]), limits.batch_bytes_max)
     start_row = 0
     for end_row, payload_bytes in plan[:batch_count].tolist():
-        batch = bytearray(HEADER_BYTES + payload_bytes)
-        payload = np.frombuffer(batch, np.uint8, offset=HEADER_BYTES)
-        written_bytes = kernels.write_records(columns, start_row, end_row, body_lengths, payload)
+        batch = np.empty(HEADER_BYTES + payload_bytes, np.uint8)  # unlike a bytearray, nobody fills it with zeros first
+        written_bytes = kernels.write_records(columns, start_row, end_row, body_lengths, batch[HEADER_BYTES:])
         invariant(written_bytes == payload_bytes, f"a batch takes the {payload_bytes} bytes that were planned")
-        yield _plain_header(columns.timestamps[start_row:end_row]), batch
+        yield _plain_header(columns.timestamps[start_row:end_row]), batch.data
         start_row = end_row
 
 
@@ -148,15 +164,17 @@ def _stamped(header: BatchHeader, producer: ProducerStamp) -> BatchHeader:
     )
 
 
-def _sealed(header: BatchHeader, batch: bytearray, compression: Compression) -> bytearray:
+def _finished(
+    header: BatchHeader, batch: memoryview, compression: Compression, *, is_sealed: bool = True
+) -> memoryview:
     """The batch with its header filled in and its payload compressed, if that makes it smaller."""
-    payload = memoryview(batch)[HEADER_BYTES:]
+    payload = batch[HEADER_BYTES:]
     if compression != Compression.NONE:
         compressed = compress(payload, compression)
         if len(compressed) < len(payload):
             header = header._replace(attributes=header.attributes | compression)
-            return bytearray(write_header(header, compressed)) + compressed
-    batch[:HEADER_BYTES] = write_header(header, payload)
+            return memoryview(bytearray(write_header(header, compressed, is_sealed=is_sealed)) + compressed)
+    batch[:HEADER_BYTES] = write_header(header, payload, is_sealed=is_sealed)
     return batch
 
 

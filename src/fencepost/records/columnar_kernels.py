@@ -22,6 +22,9 @@ class BytesColumn(NamedTuple):
     starts: Longs
     lengths: Longs
 
+    def take(self, rows: Longs) -> "BytesColumn":
+        return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
+
 
 class HeaderColumns(NamedTuple):
     """`counts[row]` headers of a row begin at `starts[row]` in `keys` and `values`."""
@@ -37,6 +40,12 @@ class RecordColumns(NamedTuple):
     keys: BytesColumn
     values: BytesColumn
     headers: HeaderColumns
+
+    def take(self, rows: Longs) -> "RecordColumns":
+        """These rows, in this order. Bytes of keys and values stay where they are."""
+        starts, counts, keys, values = self.headers
+        headers = HeaderColumns(starts[rows], counts[rows], keys, values)
+        return RecordColumns(self.timestamps[rows], self.keys.take(rows), self.values.take(rows), headers)
 
 
 class PlannedBatch(IntEnum):

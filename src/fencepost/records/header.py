@@ -111,10 +111,13 @@ def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
     return BatchHeader._make(_HEADER.unpack_from(buffer, position))
 
 
-def write_header(header: BatchHeader, payload: Buffer) -> bytes:
-    """The 61 bytes that go before `payload`; length and checksum are computed, whatever `header` says about them."""
+def write_header(header: BatchHeader, payload: Buffer, *, is_sealed: bool = True) -> bytes:
+    """The 61 bytes that go before `payload`; length and checksum are computed, whatever `header` says about them.
+
+    Without a seal the checksum is left out: somebody will write the header once more.
+    """
     checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
-    crc = crc32c(payload, crc32c(checked))
+    crc = crc32c(payload, crc32c(checked)) if is_sealed else 0
     batch_length = HEADER_BYTES - LENGTH_END + len(payload)
     return _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc) + checked
 

@@ -5,8 +5,8 @@ happens on another thread, so a slow disk delays acknowledgements and nothing el
 appends gather in the next: that is the whole of group commit. A third thread cleans sealed segments.
 
 A turn of the loop serves the requests of all sockets that were readable. What need not happen for each of them happens
-once, at its end: the commit begins and the timer is set. Replies that a sync released leave in one write for each
-connection.
+once, at its end: the commit begins (that of large batches sooner) and the timer is set. Replies that a sync released
+leave in one write for each connection.
 """
 
 import asyncio
@@ -29,6 +29,9 @@ from fencepost.wire.codec import encode_response, read_request
 from fencepost.wire.headers import UnsupportedRequest
 
 CONNECTION_SWEEP_INTERVAL_S = 5.0
+EAGER_COMMIT_BYTES = 256 << 10
+"""So much does not wait for the end of the turn: the loop goes on reading as long as a socket has more, and while it
+receives the next large batch the disk can write this one."""
 UNSYNCED_BYTES_MAX = 128 << 20
 """While more than this waits for the disk, nothing is read: it lies in memory."""
 
@@ -215,6 +218,9 @@ class BrokerServer:
             connection.waiting.pop()
         if not self._turn_is_ending:
             self._end_turn_soon()
+        if self.core.writer.unsynced_bytes >= EAGER_COMMIT_BYTES:
+            self._committer.collect()
+            self._start_commit()
 
     def encode_reply(self, call: Call) -> list[Buffer]:
         assert call.reply is not None

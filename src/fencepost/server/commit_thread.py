@@ -7,7 +7,9 @@ one commit, and the futures of an executor cost more than the rest of the way.
 import asyncio
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 
 from fencepost.journal.journal import CommitGroup
@@ -19,6 +21,7 @@ Done = Callable[[CommitGroup, BaseException | None, float], None]
 class CommitThread:
     def __init__(self) -> None:
         self._jobs: SimpleQueue[tuple[CommitGroup, Done] | None] = SimpleQueue()
+        self._ended: deque[Callable[[], None]] = deque()
         self._thread: threading.Thread | None = None
 
     def commit(self, group: CommitGroup, done: Done) -> None:
@@ -28,6 +31,11 @@ class CommitThread:
             self._thread = threading.Thread(target=self._work, args=(loop,), name="fencepost-journal", daemon=True)
             self._thread.start()
         self._jobs.put((group, done))
+
+    def collect(self) -> None:
+        """Call back for what has ended by now. The loop does so by itself when it comes to it."""
+        while self._ended:
+            self._ended.popleft()()
 
     def stop(self) -> None:
         """Returns when the thread has ended; nothing may be in flight."""
@@ -45,4 +53,5 @@ class CommitThread:
                 group.write_and_sync()
             except BaseException as caught:  # noqa: BLE001 - the loop decides what it means
                 problem = caught
-            loop.call_soon_threadsafe(done, group, problem, time.perf_counter() - began)
+            self._ended.append(partial(done, group, problem, time.perf_counter() - began))
+            loop.call_soon_threadsafe(self.collect)

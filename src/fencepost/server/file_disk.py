@@ -13,7 +13,7 @@ import fcntl
 import mmap
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +22,9 @@ from fencepost.types import Buffer
 
 LOCK_NAME = "owner.lock"
 PIECES_PER_WRITE_MAX = os.sysconf("SC_IOV_MAX") if hasattr(os, "sysconf") else 16
+BYTES_PER_WRITE_MAX = 1 << 20
+"""For a write of 2 MB the page cache takes pages of that size, and those a virtual machine may have given back to its
+host: getting one again takes five times as long as the copy (docs/benchmarks.md)."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _ZEROS = bytes(1 << 20)
@@ -72,8 +75,8 @@ class RealFile:
             # The system would take -1 as "wherever the last write ended".
             raise _error(errno.EINVAL, self._name)
         try:
-            for first in range(0, len(pieces) or 1, PIECES_PER_WRITE_MAX):
-                position = self._write_all(pieces[first : first + PIECES_PER_WRITE_MAX], position)
+            for call in _calls(pieces):
+                position = self._write_all(call, position)
         except OSError as error:
             _raise_in_words_of_the_door(error, self._name)
 
@@ -217,6 +220,26 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _calls(pieces: Sequence[Buffer]) -> Iterator[Sequence[Buffer]]:
+    """What one call of the operating system writes, and the next."""
+    if len(pieces) <= PIECES_PER_WRITE_MAX and sum(map(len, pieces)) <= BYTES_PER_WRITE_MAX:
+        yield pieces
+        return
+    call: list[Buffer] = []
+    room_bytes = BYTES_PER_WRITE_MAX
+    for piece in pieces:
+        rest = memoryview(piece)
+        while len(rest):
+            part, rest = rest[:room_bytes], rest[room_bytes:]
+            call.append(part)
+            room_bytes -= len(part)
+            if room_bytes == 0 or len(call) == PIECES_PER_WRITE_MAX:
+                yield call
+                call, room_bytes = [], BYTES_PER_WRITE_MAX
+    if call:
+        yield call
 
 
 def _without_first_bytes(pieces: Sequence[Buffer], skipped_bytes: int) -> list[memoryview]:

@@ -109,7 +109,7 @@ class _Task:
                 yield _answer([_row(task=self._number, problem=OVERFLOW)])
                 return
 
-    def _batches(self, rows: pa.Table) -> Iterator[tuple[TopicPartition, bytearray]]:
+    def _batches(self, rows: pa.Table) -> Iterator[tuple[TopicPartition, memoryview]]:
         names = rows.column("topic")
         if names.null_count:
             key = rows.filter(pc.is_null(names)).column("key")[0].as_py()
@@ -125,11 +125,11 @@ class _Task:
         if name not in self._sendings:
             topic = self._encoder.topics.get(name) or look_up_in_task(self._encoder.options, name)
             self._sendings[name] = ArrowSending(
-                self._settings, topic.metadata, max_message_bytes=topic.max_message_bytes
+                self._settings, topic.metadata, max_message_bytes=topic.max_message_bytes, is_sealed=True
             )
         return self._sendings[name]
 
-    def _encoded(self, where: TopicPartition, batch: bytearray) -> dict[str, Any]:
+    def _encoded(self, where: TopicPartition, batch: memoryview) -> dict[str, Any]:
         record_count = read_header(batch).record_count
         self._size_bytes += len(batch)
         self._place += 1
@@ -162,7 +162,7 @@ def _answer(rows: list[dict[str, Any]]) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, schema=ENCODED_SCHEMA)
 
 
-def _joined(batches: list[bytearray | None]) -> pa.Array:
+def _joined(batches: list[memoryview | None]) -> pa.Array:
     """One copy of all bytes: Arrow's own conversion of Python objects takes several."""
     parts = [batch or b"" for batch in batches]
     offsets = np.cumsum([0, *map(len, parts)]).astype(np.int32)

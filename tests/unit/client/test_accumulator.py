@@ -5,13 +5,13 @@ import math
 from fencepost.client.accumulator import Accumulator, Limits
 from fencepost.client.delivery import RecordFuture
 from fencepost.client.producer_batch import ProducerBatch, record_bytes_max
-from fencepost.client.values import ProducerIdentity
+from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
 from fencepost.records.header import check_crc, read_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
-from fencepost.types import TopicPartition
+from fencepost.types import NO_SEQUENCE, TopicPartition
 
 WHERE = TopicPartition("t", 0)
 
@@ -78,7 +78,7 @@ def test_a_record_larger_than_all_memory_is_taken_when_there_is_nothing_else() -
 def test_whole_batches_queue_behind_what_waits_and_close_it() -> None:
     accumulator = make()
     append(accumulator)
-    accumulator.add_whole(WHERE, bytearray(build_batch([Record(value=b"a", timestamp_ms=1)])), now_s=0)
+    accumulator.add_whole(WHERE, bytearray(build_batch([Record(value=b"a", timestamp_ms=1)])), is_sealed=True, now_s=0)
     append(accumulator)
     assert [batch.is_closed for batch in accumulator.queue(WHERE).new] == [True, True, False]
 
@@ -115,6 +115,8 @@ def test_compression_that_gains_nothing_is_left_out() -> None:
     batch = ProducerBatch(WHERE, created_at_s=0)
     batch.append(timestamp_ms=0, key=None, value=b"x", headers=())
     batch.finish(Compression.ZSTD)
+    batch.stamp(NO_IDENTITY, NO_SEQUENCE, is_transactional=False)
+    assert check_crc(batch.buffer)
     assert read_header(batch.buffer).compression == Compression.NONE
 
 

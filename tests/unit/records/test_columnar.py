@@ -20,11 +20,14 @@ from fencepost.records.columnar import (
     decode_batches,
     default_kernels,
     encode_batches,
+    encode_columns,
     numba_kernels,
     numpy_kernels,
+    record_columns,
     stamp_producer,
     warm_up,
 )
+from fencepost.records.columnar_encode import BATCH_BYTES_MAX
 from fencepost.records.compression import Compression
 from fencepost.records.control import build_marker
 from fencepost.records.header import HEADER_BYTES, check_crc, read_header, stamp_in_place
@@ -66,7 +69,7 @@ def at_offset(batch: bytearray, base_offset: int) -> bytearray:
 def batch_of(values: list[bytes], base_offset: int, **options: object) -> bytearray:
     table = pa.record_batch({"value": pa.array(values, pa.binary())})
     (batch,) = encode_batches(table, default_timestamp_ms=7, **options)
-    return at_offset(batch, base_offset)
+    return at_offset(bytearray(batch), base_offset)
 
 
 EVERYTHING = pa.record_batch(
@@ -422,3 +425,22 @@ def test_numba_is_loaded_at_first_use_and_numpy_stands_in_where_it_is_missing() 
     )
     for program in (lazy, missing):
         subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+def test_columns_of_some_rows_are_encoded_like_a_table_of_those_rows(kernels: Kernels) -> None:
+    rows = np.array([3, 0, 2, 0])
+    taken = record_columns(EVERYTHING, default_timestamp_ms=7).take(rows)
+    [batch] = encode_columns(taken, compression=Compression.NONE, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=True)
+    [expected] = encode_batches(EVERYTHING.take(pa.array(rows)), default_timestamp_ms=7, kernels=kernels)
+    assert bytes(batch) == bytes(expected)
+
+
+def test_a_batch_without_a_seal_has_all_but_its_checksum_until_it_is_stamped() -> None:
+    columns = record_columns(EVERYTHING, default_timestamp_ms=7)
+    for codec in (Compression.NONE, Compression.ZSTD):
+        [batch] = encode_columns(columns, compression=codec, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=False)
+        assert not check_crc(batch)
+        stamp = ProducerStamp(7, 3, 11, is_transactional=True)
+        stamp_producer(batch, stamp)
+        [expected] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec, producer=stamp)
+        assert bytes(batch) == bytes(expected)

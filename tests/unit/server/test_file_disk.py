@@ -7,6 +7,7 @@ import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from fencepost.journal.disk import DiskFull, FolderInUse, SyncFailed
 from fencepost.server import file_disk
 from fencepost.server.file_disk import FileDisk
+from fencepost.types import Buffer
 
 OWN_UNTIL_KILLED = """
 import sys
@@ -118,6 +120,22 @@ def test_more_pieces_than_one_system_call_takes_are_all_written(disk: FileDisk) 
     file = disk.create("segment", size_bytes=0)
     file.pwritev(pieces, 7)
     assert file.pread(1 << 20, 0) == bytes(7) + b"".join(pieces)
+
+
+def test_large_writes_are_cut_and_arrive_whole(disk: FileDisk, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, sizes = os.pwritev, []
+
+    def watched(descriptor: int, pieces: Sequence[Buffer], position: int) -> int:
+        sizes.append(sum(map(len, pieces)))
+        return write(descriptor, pieces, position)
+
+    monkeypatch.setattr(os, "pwritev", watched)
+    pieces = [b"", b"a" * 700_000, bytearray(b"b" * 700_000), memoryview(b"c" * 3_000_000), b"", b"d"]
+    file = disk.create("segment", size_bytes=0)
+    file.pwritev(pieces, 3)
+    assert file.pread(5_000_000, 0) == bytes(3) + b"".join(pieces)
+    assert len(sizes) == 5
+    assert max(sizes) == file_disk.BYTES_PER_WRITE_MAX
 
 
 @pytest.mark.parametrize("pieces", [[], [b"x"]])
