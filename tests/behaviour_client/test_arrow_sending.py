@@ -11,6 +11,7 @@ from fencepost.client.exceptions import RecordTooLarge, TransactionAborted
 from fencepost.client.partitioner import partition_for_key
 from fencepost.settings import InvalidSetting
 from tests.behaviour_client.reading import read_topic, values
+from tests.interop.support import wait_for
 
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
@@ -104,8 +105,23 @@ def test_a_row_that_is_too_large_has_its_number_in_the_table(servers: str, admin
     keys = [b"%d" % number for number in range(5000)]
     sizes = [100] * 4321 + [4000] + [100] * 678
     table = pa.table({"key": keys, "value": [bytes(size) for size in sizes]})
-    with Producer(servers) as producer, pytest.raises(RecordTooLarge, match="row 4321 with key b'4321'"):
+    with (
+        Producer(servers, buffer_memory=100_000) as producer,
+        pytest.raises(RecordTooLarge, match="row 4321 with key b'4321'"),
+    ):
         producer.send_arrow(name, table)
+
+
+@pytest.mark.parametrize("acks", ["0", "1", "all"])
+@pytest.mark.parametrize("compression_type", ["none", "zstd"])
+def test_a_producer_without_numbers_seals_its_batches_too(
+    servers: str, topic: str, acks: str, compression_type: str
+) -> None:
+    expected = sorted(b"%d" % number * 10 for number in range(1000))
+    with Producer(servers, enable_idempotence=False, acks=acks, compression_type=compression_type) as producer:
+        producer.send_arrow(topic, pa.table({"value": expected})).result(30)
+        producer.flush()
+    wait_for("all of them", lambda: sorted(values(servers, topic)) == expected)
 
 
 def test_a_table_larger_than_memory_is_sent_in_slices(servers: str, topic: str) -> None:

@@ -183,25 +183,51 @@ def test_what_is_raised_while_a_place_to_read_is_looked_for_does_not_end_the_con
     ]
 
 
-@pytest.mark.parametrize("code", [ErrorCode.REBALANCE_IN_PROGRESS, ErrorCode.ILLEGAL_GENERATION])
-def test_a_commit_in_the_middle_of_a_rebalance_can_be_made_after_it(
+COMMITS_REFUSED = {
+    ErrorCode.REBALANCE_IN_PROGRESS: RebalanceInProgress,
+    ErrorCode.ILLEGAL_GENERATION: CommitFailed,
+    ErrorCode.UNKNOWN_MEMBER_ID: CommitFailed,
+    ErrorCode.FENCED_MEMBER_EPOCH: CommitFailed,
+    ErrorCode.GROUP_ID_NOT_FOUND: CommitFailed,
+}
+COOPERATIVE = CLASSIC | {"partition_assignment_strategy": "cooperative-sticky"}
+
+
+@pytest.mark.parametrize("code", COMMITS_REFUSED)
+def test_a_refused_commit_tells_whether_it_can_be_made_later(
     servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
 ) -> None:
     """Who keeps a partition gets none of its records again, so a commit that was refused must not be the last word."""
     produce(servers, topic, [b"first"])
-    settings = CLASSIC | {"partition_assignment_strategy": "cooperative-sticky"}
-    with consumer_of(proxy, topic, settings) as consumer:
+    with consumer_of(proxy, topic, COOPERATIVE) as consumer:
         wait_for("the record", lambda: consumer.poll(0.05))
         plan(proxy, "OffsetCommit", code)
-        with pytest.raises(RebalanceInProgress, match="then commit what is still assigned") as raised:
+        with pytest.raises(CommitFailed) as raised:
             consumer.commit_sync()
-        assert raised.value.error_code is code
+        assert (type(raised.value), raised.value.error_code) == (COMMITS_REFUSED[code], code)
         problems: list[ClientError | None] = []
         plan(proxy, "OffsetCommit", code)
         consumer.commit_async(on_commit=lambda _, problem: problems.append(problem))
         wait_for("the answer", lambda: consumer.poll(0.05) or problems)
-        assert isinstance(problems[0], RebalanceInProgress)
+        assert type(problems[0]) is COMMITS_REFUSED[code]
         consumer.commit_sync()
         committed = consumer.committed()[TopicPartition(topic, 0)]
         assert committed is not None
         assert committed.offset == 1
+
+
+def test_a_commit_that_another_generation_overtook_can_be_made_in_that_one(
+    servers: str, proxy: FaultProxy, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    produce(servers, topic, [b"first"])
+    with consumer_of(proxy, topic, COOPERATIVE) as consumer:
+        wait_for("the record", lambda: consumer.poll(0.05))
+        subscription = consumer._core.subscription
+        assert subscription is not None
+        generation = consumer.group_metadata().generation_id
+        assert subscription.has_moved_on(generation - 1)
+        assert not subscription.has_moved_on(generation)
+        plan(proxy, "OffsetCommit", ErrorCode.ILLEGAL_GENERATION)
+        monkeypatch.setattr(subscription, "has_moved_on", lambda given: given == generation)
+        with pytest.raises(RebalanceInProgress, match="after the next `poll`"):
+            consumer.commit_sync()

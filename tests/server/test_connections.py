@@ -8,7 +8,7 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
-from fencepost.server.broker_server import EAGER_COMMIT_BYTES, BrokerServer
+from fencepost.server.broker_server import EAGER_COMMIT_BYTES
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.wire.messages.api_versions import ApiVersionsRequest
 from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -139,9 +139,16 @@ def test_a_large_batch_is_committed_without_waiting_for_the_end_of_the_turn(
     fencepost_broker: EmbeddedBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The loop may go on reading for long: it does as long as a client sends."""
+    server = fencepost_broker._server
+    assert server is not None
     with RawClient(fencepost_broker.bootstrap_servers) as client:
         create_topic(client)
-        monkeypatch.setattr(BrokerServer, "_end_turn_soon", lambda _: None)
+        client.ask(PRODUCE, 9, produce_request(b"small"))
+        monkeypatch.setattr(server, "_end_turn_soon", lambda: None)
+        end = time.monotonic() + DEADLINE_S
+        while server._turn_is_ending or server._commit_in_flight or server.core.has_unsynced_entries:
+            assert time.monotonic() < end
+            time.sleep(0.01)
         client.send(PRODUCE, 9, produce_request(bytes(EAGER_COMMIT_BYTES)))
         answer = client.receive(PRODUCE, 9)[1]
         assert answer.responses[0].partition_responses[0].error_code == ErrorCode.NONE

@@ -255,7 +255,10 @@ class Consumer:
 
     @one_user
     def commit_sync(self, offsets: AnyOffsets | None = None, timeout: float | None = None) -> None:
-        """Commit these offsets, or all positions, and wait. Raises `CommitFailed` for one who is not a member."""
+        """Commit these offsets, or all positions, and wait.
+
+        Raises `RebalanceInProgress` if they can be committed after the next `poll`, `CommitFailed` if never.
+        """
         given = self._core.positions() if offsets is None else normalized_offsets(offsets)
         self._committer().commit_sync(given, self._deadline(timeout))
 

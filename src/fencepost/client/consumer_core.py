@@ -44,7 +44,9 @@ class ConsumerCore:
         self.subscription: GroupSubscription | None = None
         self.committer: OffsetCommitter | None = None
         if settings.group_id:
-            self.committer = OffsetCommitter(cluster, settings.group_id, self.identity, self._topic_id)
+            self.committer = OffsetCommitter(
+                cluster, settings.group_id, self.identity, self._topic_id, has_moved_on=self._has_moved_on
+            )
         self._make_record = make_record
         self._fetcher = Fetcher(cluster, settings, self.assignment)
         self._wakeup, self._waker = os.pipe()
@@ -98,6 +100,9 @@ class ConsumerCore:
         if self.subscription is not None:
             return self.subscription.identity()
         return ConsumerGroupMetadata(self.settings.group_id)
+
+    def _has_moved_on(self, generation_id: int) -> bool:
+        return self.subscription is not None and self.subscription.has_moved_on(generation_id)
 
     # Records
 

@@ -36,4 +36,4 @@ class CommitFailed(GroupFenced):
 
 
 class RebalanceInProgress(CommitFailed):
-    """The group is sharing out its partitions again. Call `poll`, then commit what is still assigned."""
+    """A rebalance is under way: after the next `poll` the same offsets can be committed, where still assigned."""

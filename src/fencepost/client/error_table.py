@@ -114,8 +114,8 @@ BY_REQUEST: dict[tuple[str, ErrorCode], Meaning] = {
     ("TxnOffsetCommit", _E.FENCED_INSTANCE_ID): Meaning(_A, GroupFenced),
     # A commit between two generations: the member may have stayed, and kept its partitions.
     ("OffsetCommit", _E.REBALANCE_IN_PROGRESS): Meaning(_A, RebalanceInProgress),
-    ("OffsetCommit", _E.ILLEGAL_GENERATION): Meaning(_A, RebalanceInProgress),
     ("OffsetCommit", _E.STALE_MEMBER_EPOCH): Meaning(_A, RebalanceInProgress),
+    ("OffsetCommit", _E.ILLEGAL_GENERATION): Meaning(_A, CommitFailed),
     ("OffsetCommit", _E.UNKNOWN_MEMBER_ID): Meaning(_A, CommitFailed),
     ("OffsetCommit", _E.FENCED_MEMBER_EPOCH): Meaning(_A, CommitFailed),
     ("OffsetCommit", _E.GROUP_ID_NOT_FOUND): Meaning(_A, CommitFailed),

@@ -53,7 +53,11 @@ class ClassicMember(GroupMember):
         if self._must_join:
             if self._is_eager and self._owned and not self._hand_over(Change(NOTHING)):
                 return
-            self._join()
+            self._is_joining = True
+            try:
+                self._join()
+            finally:
+                self._is_joining = False
             return
         self._wait(self._beat_at_s - time.monotonic(), lambda: self._is_closing or self._must_join)
         if not self._is_closing and not self._must_join:

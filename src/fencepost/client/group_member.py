@@ -50,6 +50,7 @@ class GroupMember(ABC):
         self._polled_at_s = time.monotonic()
         self._beat_at_s = 0.0
         self._is_closing = False
+        self._is_joining = False
         self._member_id = NO_MEMBER_ID
         self._generation_id = NO_GENERATION
         self._thread = threading.Thread(target=self._run, name=f"fencepost-group-{settings.group_id}", daemon=True)
@@ -91,6 +92,11 @@ class GroupMember(ABC):
             return ConsumerGroupMetadata(
                 self._settings.group_id, self._generation_id, self._member_id, self._instance_id
             )
+
+    def has_moved_on(self, generation_id: int) -> bool:
+        """Whether this member has joined a later generation than this one, or is about to."""
+        with self._news:
+            return self._is_joining or self._generation_id not in (generation_id, NO_GENERATION)
 
     def leave(self, deadline: Deadline) -> None:
         """Stop, and tell the coordinator so that nobody waits for the session to end. The thread may still run."""

@@ -97,6 +97,9 @@ class GroupSubscription:
             )
         return self._member.identity()
 
+    def has_moved_on(self, generation_id: int) -> bool:
+        return self._member is not None and self._member.has_moved_on(generation_id)
+
     def leave(self, deadline: Deadline) -> None:
         """Give everything up, calling back, and leave the group."""
         if self._member is None:

@@ -2,9 +2,9 @@
 
 `commit_async` puts the request on the wire and returns; its answer is looked at by `poll`, which also calls back.
 `commit_sync` waits, and tries again while the coordinator is on the move. Who commits in the middle of a rebalance is
-told so with `RebalanceInProgress`: what `poll` leaves assigned can be committed after it. A member that the group has
-lost gets `CommitFailed`: its partitions are somebody else's. So does one whose topic was deleted and created again:
-topics go by their ids, and its offsets mean nothing in the other one.
+told so with `RebalanceInProgress`, and can commit the same after a `poll` that leaves it the partition. A member that
+the group has lost gets `CommitFailed`: its partitions are somebody else's. So does one whose topic was deleted and
+created again: topics go by their ids, and its offsets mean nothing in the other one.
 """
 
 from collections import deque
@@ -14,7 +14,7 @@ from uuid import UUID
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.connection import Connection, InFlight
-from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
 from fencepost.client.exceptions import ClientError, Disconnected, RetriableError
 from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, pause_or_give_up
@@ -46,10 +46,19 @@ class Pending(NamedTuple):
 
 
 class OffsetCommitter:
-    def __init__(self, cluster: Cluster, group_id: str, identity: Identity, topic_id_of: TopicIdOf) -> None:
+    def __init__(
+        self,
+        cluster: Cluster,
+        group_id: str,
+        identity: Identity,
+        topic_id_of: TopicIdOf,
+        *,
+        has_moved_on: Callable[[int], bool],
+    ) -> None:
         self._cluster = cluster
         self._group_id = group_id
         self._identity = identity
+        self._has_moved_on = has_moved_on
         self._topic_id_of = topic_id_of
         self._connection: Connection | None = None
         self._pending: deque[Pending] = deque()
@@ -151,6 +160,12 @@ class OffsetCommitter:
                     self.close()
                 if row.error_code:
                     where = TopicPartition(topic.name or names[topic.topic_id], row.partition_index)
+                    if row.error_code == ErrorCode.ILLEGAL_GENERATION and self._has_moved_on(
+                        sent.request.generation_id_or_member_epoch
+                    ):
+                        # On its way the group began another generation, and this member is in that one too.
+                        message = f"group '{self._group_id}', {where}: {RebalanceInProgress.__doc__}"
+                        return RebalanceInProgress(message, error_code=ErrorCode.ILLEGAL_GENERATION)
                     return error_of(row.error_code, "OffsetCommit", what=f"group '{self._group_id}', {where}")
         return None
 

@@ -67,16 +67,18 @@ class RawProducer(Closing):
     def produce(
         self, batches: Iterable[tuple[TopicPartition, Buffer]], *, timeout_s: float | None = None
     ) -> list[Acknowledged]:
-        """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes."""
+        """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes.
+
+        Batches are not copied: after a failure their memory may still be read until `close`.
+        """
         deadline = Deadline(timeout_s)
         sent: list[tuple[Delivery, BatchHeader]] = []
         for where, batch in batches:
             header = self._checked(where, batch)
             if where.topic not in self._cluster.metadata.topics:
                 self._cluster.topic(where.topic, deadline)
-            encoded = batch if isinstance(batch, bytearray) else bytearray(batch)
             delivery = self._outbox.put_whole(
-                where, encoded, is_sealed=True, deadline=deadline, check=self._check_going
+                where, memoryview(batch), is_sealed=True, deadline=deadline, check=self._check_going
             )
             sent.append((delivery, header))
         self._outbox.settle(deadline)

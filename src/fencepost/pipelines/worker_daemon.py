@@ -1,9 +1,9 @@
 """What Spark starts to fork Python workers from: pyspark's own daemon, with what every task of a pipeline needs
 already loaded.
 
-Modules that are imported here are shared by all workers, so the first micro-batch does not wait for them. They are
-frozen besides: pyspark's workers collect garbage after every task, and would look at all that was loaded each time,
-which takes longer than a small task.
+Modules that are imported here, and the compiled kernels, are shared by all workers, so the first micro-batch does not
+wait for them. They are frozen besides: pyspark's workers collect garbage after every task, and would look at all that
+was loaded each time, which takes longer than a small task.
 """
 
 import gc
@@ -34,10 +34,21 @@ def preload() -> list[str]:
     return loaded
 
 
+def load_kernels() -> None:
+    """Compiled code too is loaded once for all. What is wrong with it is for the task to say that needs it."""
+    from fencepost.records.columnar import warm_up
+
+    try:
+        warm_up()
+    except Exception as problem:  # noqa: BLE001 - without a daemon no worker could say anything
+        sys.stderr.write(f"kernels cannot be loaded ahead: {problem}\n")
+
+
 def main() -> None:
     sys.path[:] = [entry for entry in sys.path if not entry.endswith("pyspark.zip")]
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     preload()
+    load_kernels()
     from pyspark.daemon import manager
 
     gc.collect()

@@ -99,14 +99,19 @@ def encode_batches(
 
 
 def encode_columns(
-    columns: RecordColumns, *, compression: Compression, batch_bytes_max: int, is_sealed: bool
+    columns: RecordColumns,
+    *,
+    compression: Compression,
+    batch_bytes_max: int,
+    is_sealed: bool,
+    kernels: Kernels | None = None,
 ) -> list[memoryview]:
     """The same for columns that were looked at before. A batch without a seal has no checksum: whoever stamps it adds
     that anyway."""
     limits = Limits(batch_bytes_max, RECORD_COUNT_MAX)
     return [
         _finished(header, batch, compression, is_sealed=is_sealed)
-        for header, batch in _encode(columns, default_kernels(), limits, 0)
+        for header, batch in _encode(columns, kernels or default_kernels(), limits, 0)
     ]
 
 

@@ -304,6 +304,9 @@ class BrokerServer:
     def _start_commit(self) -> None:
         if self._commit_in_flight or self.failure is not None or not self.core.has_unsynced_entries:
             return
+        self._run(self._begin_commit)
+
+    def _begin_commit(self) -> None:
         group = self.core.begin_commit()
         if group is not None:
             self._commit_in_flight = True
@@ -317,7 +320,12 @@ class BrokerServer:
             self._fail(problem)
             return
         self._run(lambda: self.core.finish_commit(group))
+        self._end_turn_soon()
         awaiting, self._awaiting_sync = self._awaiting_sync, {}
         for connection in awaiting:
-            self._send_replies(connection)
-        self._end_turn_soon()
+            try:
+                self._send_replies(connection)
+            except Exception:  # noqa: BLE001 - whoever is being served at the moment has no part in it
+                logger.exception("replies to %s cannot be sent", connection.peer.address)
+                connection.waiting.clear()
+                connection.close("the replies could not be sent; the broker's log says why")

@@ -13,6 +13,8 @@ import tempfile
 import uuid
 from pathlib import Path
 
+import numpy as np
+
 from fencepost.client.closing import Closing
 from fencepost.records.header import check_crc
 from fencepost.types import Buffer
@@ -96,12 +98,13 @@ class BatchFiles(Closing):
         self._path: str | None = None
         self._descriptor = -1
 
-    def read(self, path: str, position: int, size_bytes: int) -> bytearray:
+    def read(self, path: str, position: int, size_bytes: int) -> memoryview:
+        """Memory of the caller's own, to write into."""
         if path != self._path:
             self.close()
             self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             self._path = path
-        batch = bytearray(size_bytes)
+        batch = np.empty(size_bytes, np.uint8).data
         found_bytes = os.preadv(self._descriptor, [batch], position)
         if found_bytes != size_bytes or not check_crc(batch):
             raise OSError(f"{path} does not hold what was written to it: {size_bytes} bytes from {position} on")

@@ -16,6 +16,7 @@ from fencepost.spark.options import KafkaOptions
 from fencepost.types import Buffer, TopicPartition
 
 PinnedBatch = tuple[TopicPartition, Buffer]
+"""Who gives memory that can be written to gives it away: the stamp is written into it."""
 
 DEFAULTS = {"max_request_size": 8 * 1024 * 1024, "buffer_memory": 64 * 1024 * 1024}
 """Large requests: one sync of the broker covers a batch of every partition."""
@@ -61,12 +62,12 @@ class Publisher:
         return self._producer
 
 
-def _stamped(batches: Iterable[PinnedBatch], identity: ProducerIdentity) -> Iterator[tuple[TopicPartition, bytearray]]:
+def _stamped(batches: Iterable[PinnedBatch], identity: ProducerIdentity) -> Iterator[tuple[TopicPartition, memoryview]]:
     stamps: dict[TopicPartition, ProducerStamp] = {}
     first = ProducerStamp(identity.producer_id, identity.producer_epoch, 0, is_transactional=True)
     for where, pinned in batches:
-        # A buffer of one's own was made for this and is not looked at again.
-        batch = pinned if isinstance(pinned, bytearray) else bytearray(pinned)
+        view = memoryview(pinned)
+        batch = memoryview(bytearray(view)) if view.readonly else view
         stamp = stamps.get(where, first)
         stamp_producer(batch, stamp)
         stamps[where] = stamp.after(read_header(batch).record_count)

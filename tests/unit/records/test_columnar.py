@@ -430,7 +430,9 @@ def test_numba_is_loaded_at_first_use_and_numpy_stands_in_where_it_is_missing() 
 def test_columns_of_some_rows_are_encoded_like_a_table_of_those_rows(kernels: Kernels) -> None:
     rows = np.array([3, 0, 2, 0])
     taken = record_columns(EVERYTHING, default_timestamp_ms=7).take(rows)
-    [batch] = encode_columns(taken, compression=Compression.NONE, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=True)
+    [batch] = encode_columns(
+        taken, compression=Compression.NONE, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=True, kernels=kernels
+    )
     [expected] = encode_batches(EVERYTHING.take(pa.array(rows)), default_timestamp_ms=7, kernels=kernels)
     assert bytes(batch) == bytes(expected)
 
