@@ -4,6 +4,7 @@ Every function returns the number of records (or transactions) and the seconds t
 """
 
 import time
+from functools import partial
 
 import pyarrow as pa
 from client_parts.rounds import Work
@@ -13,7 +14,14 @@ from kafka import TopicPartition as KafkaPythonTopicPartition
 from support.confluent import BULK_CONSUMER
 
 
-def confluent_send(servers: str, topic: str, table: pa.Table) -> Work:
+def confluent_send(servers: str, topic: str, table: pa.Table, *, is_told: bool = False) -> Work:
+    """Told or not: `flush` waits until nothing is on its way, and does not say what became of it."""
+    failed: list[object] = []
+
+    def on_delivery(problem: object, _message: object) -> None:
+        if problem is not None:
+            failed.append(problem)
+
     producer = Producer(
         {
             "bootstrap.servers": servers,
@@ -26,15 +34,17 @@ def confluent_send(servers: str, topic: str, table: pa.Table) -> Work:
     )
     keys, values = table.column("key").to_pylist(), table.column("value").to_pylist()
     producer.list_topics(topic, 60)
+    produce = partial(producer.produce, on_delivery=on_delivery) if is_told else producer.produce
     began = time.perf_counter()
     for key, value in zip(keys, values, strict=True):
         while True:
             try:
-                producer.produce(topic, value, key)
+                produce(topic, value, key)
                 break
             except BufferError:
                 producer.poll(0.01)
     assert producer.flush(120) == 0
+    assert not failed
     return Work(len(keys), time.perf_counter() - began)
 
 

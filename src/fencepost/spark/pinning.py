@@ -79,7 +79,7 @@ class DriverPinned:
     def _collected(self) -> Iterator[Buffer]:
         for chunk in self._table.column("batch").chunks:
             for scalar in chunk:
-                yield memoryview(scalar.as_buffer())
+                yield memoryview(scalar.as_buffer()).toreadonly()
 
     def _kept(self) -> Iterator[Buffer]:
         columns = (self._table.column(name).to_pylist() for name in ("file", "position", "size"))

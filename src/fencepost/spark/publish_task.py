@@ -68,7 +68,7 @@ def _pinned(batches: Iterator[pa.RecordBatch]) -> Iterator[PinnedBatch]:
     for rows in batches:
         wheres = zip(rows.column("topic").to_pylist(), rows.column("partition").to_pylist(), strict=True)
         for where, scalar in zip(wheres, rows.column("batch"), strict=True):
-            yield TopicPartition(*where), memoryview(scalar.as_buffer())
+            yield TopicPartition(*where), memoryview(scalar.as_buffer()).toreadonly()
             fail_point("publish-task")
 
 
