@@ -6,12 +6,18 @@ from typing import Any
 import confluent_kafka
 
 from fencepost.client import Consumer, ConsumerRecord, TopicPartition
+from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import producer
 from tests.interop.support import DEADLINE_S, wait_for
 
 
-def read_all(servers: str, topic: str, **settings: Any) -> list[ConsumerRecord]:
-    """Everything that a reader gets from the beginning to the end as it is now, in order within each partition."""
+def read_all(servers: str, topic: str, *, while_open: bool = False, **settings: Any) -> list[ConsumerRecord]:
+    """Everything that a reader gets from the beginning to the end as it is now, in order within each partition.
+
+    Kafka answers a commit before its markers are written: unless a transaction is meant to be open, those are awaited.
+    """
+    if not while_open:
+        wait_for_markers(servers, topic)
     with Consumer(servers, **settings) as consumer:
         partitions = consumer.partitions_for(topic)
         consumer.assign(partitions)

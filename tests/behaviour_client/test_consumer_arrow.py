@@ -9,6 +9,7 @@ import pytest
 
 from fencepost.client import Consumer, read_arrow
 from tests.behaviour_client.consumer_reading import produce, read_all, run_transaction, transactional
+from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import producer
 from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
 
@@ -38,6 +39,7 @@ def mixed(servers: str, topic: str) -> str:
             is_commit=is_commit,
         )
     produce(servers, topic, [b"last"], partition=2)
+    wait_for_markers(servers, topic)
     return topic
 
 

@@ -313,7 +313,8 @@ def test_two_copiers_rebalance_and_one_is_killed_in_the_middle_of_a_transaction(
         },
         produce=write,
         read_values=lambda level: [
-            record.value for record in consumer_reading.read_all(group_servers, target, isolation_level=level)
+            record.value
+            for record in consumer_reading.read_all(group_servers, target, while_open=True, isolation_level=level)
         ],
     )
 
