@@ -15,6 +15,7 @@ from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.stage import Stage, Target
 from fencepost.spark.sink_event import SinkEvent
 from fencepost.types import TopicPartition
+from tests.behaviour_client.reading import wait_for_markers
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "pipelines"
 TIMEOUT_S = 900
@@ -47,7 +48,8 @@ def write(servers: str, topic: str, rows: Iterable[Row]) -> None:
 
 
 def read(servers: str, topic: str) -> list[Row]:
-    """Everything committed, in the order of partitions and offsets."""
+    """Everything committed, in the order of partitions and offsets; Kafka's markers are waited for."""
+    wait_for_markers(servers, topic)
     table = read_arrow(servers, topic)
     return list(zip(table["key"].to_pylist(), table["value"].to_pylist(), strict=True))
 
