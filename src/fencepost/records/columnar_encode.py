@@ -45,11 +45,6 @@ class ProducerStamp(NamedTuple):
 NO_PRODUCER = ProducerStamp()
 
 
-class Limits(NamedTuple):
-    batch_bytes_max: int
-    record_count_max: int
-
-
 class RecordTooLarge(FencepostError):  # noqa: N818 - it names a state of the input, as `InvalidRecordBatch`
     """One record that fits no batch, by row and key."""
 
@@ -85,7 +80,7 @@ def encode_batches(
     """
     if batch_bytes_max < 1 or record_count_max < 1:
         raise ValueError(f"batch_bytes_max {batch_bytes_max} and record_count_max {record_count_max} must be positive")
-    limits = Limits(batch_bytes_max, min(record_count_max, RECORD_COUNT_MAX))
+    limits = _Limits(batch_bytes_max, min(record_count_max, RECORD_COUNT_MAX))
     batches: list[memoryview] = []
     first_row = 0
     # An array of more than 2 GiB cannot be combined: its pieces are encoded one after the other.
@@ -108,7 +103,7 @@ def encode_columns(
 ) -> list[memoryview]:
     """The same for columns that were looked at before. A batch without a seal has no checksum: whoever stamps it adds
     that anyway."""
-    limits = Limits(batch_bytes_max, RECORD_COUNT_MAX)
+    limits = _Limits(batch_bytes_max, RECORD_COUNT_MAX)
     return [
         _finished(header, batch, compression, is_sealed=is_sealed)
         for header, batch in _encode(columns, kernels or default_kernels(), limits, 0)
@@ -121,8 +116,13 @@ def stamp_producer(batch: bytearray | memoryview, producer: ProducerStamp) -> No
     batch[:HEADER_BYTES] = write_header(header, memoryview(batch)[HEADER_BYTES:])
 
 
+class _Limits(NamedTuple):
+    batch_bytes_max: int
+    record_count_max: int
+
+
 def _encode(
-    columns: RecordColumns, kernels: Kernels, limits: Limits, first_row: int
+    columns: RecordColumns, kernels: Kernels, limits: _Limits, first_row: int
 ) -> Iterator[tuple[BatchHeader, memoryview]]:
     """Headers and plain batches, with room for the header in front."""
     row_count = len(columns.timestamps)
