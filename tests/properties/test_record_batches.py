@@ -22,6 +22,7 @@ from fencepost.records.header import (
     BatchHeader,
     check_crc,
     read_header,
+    rewrite_header,
     split_batches,
     stamp,
     write_header,
@@ -129,6 +130,50 @@ def test_a_thinned_out_batch_keeps_what_was_kept(
     assert read_records(batch) == survivors
     assert read_header(batch).last_offset == len(given_records)
     assert read_header(batch).delete_horizon_ms == delete_horizon_ms
+
+
+@settings(deadline=None)
+@given(headers, headers, st.binary(max_size=2000) | st.integers(0, 3_000_000).map(bytes), st.integers(0))
+def test_another_header_leaves_the_checksum_as_right_or_as_wrong_as_it_was(
+    before: BatchHeader, after: BatchHeader, payload: bytes, damaged: int
+) -> None:
+    batch = bytearray(write_header(before, payload) + payload)
+    rewrite_header(batch, after)
+    assert batch == write_header(after, payload) + payload
+    if payload:
+        batch[HEADER_BYTES + damaged % len(payload)] ^= 1
+        rewrite_header(memoryview(batch), before)
+        assert not check_crc(batch)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 150), st.integers(1, 100)), min_size=1, max_size=6),
+    st.binary(max_size=40),
+    st.binary(max_size=400),
+    st.integers(-3, 3),
+    st.integers(-40, 40),
+)
+def test_lengths_are_judged_alike_wherever_a_batch_lies_and_whatever_lies_around_it(
+    runs: list[tuple[int, int]], before: bytes, after: bytes, count_change: int, size_change: int
+) -> None:
+    """Runs of records of one size are passed over together: what a frame holds behind the batch is no part of it."""
+    values = [b"v" * size_bytes for size_bytes, count in runs for _ in range(count)]
+    whole = build_batch([Record(timestamp_ms=5, value=value) for value in values])
+    payload = (whole + after)[HEADER_BYTES : max(HEADER_BYTES, len(whole) + size_change)]
+    record_count = max(0, len(values) + count_change)
+    batch = write_header(read_header(whole)._replace(record_count=record_count), payload) + payload
+    header = read_header(batch)
+    is_right = validate_record_lengths(batch, header) is None
+    if count_change == 0 and size_change == 0:
+        assert is_right
+    elif count_change == 0:
+        assert is_right is (payload == whole[HEADER_BYTES:])
+    for around in (bytes, bytearray):
+        frame = memoryview(around(before + batch + after)).toreadonly()
+        inside = frame[len(before) : len(before) + len(batch)]
+        assert (validate_record_lengths(inside, header) is None) is is_right
+        assert (validate_records_inside(inside, header) is None) <= is_right
 
 
 @settings(deadline=None)

@@ -15,7 +15,15 @@ from fencepost.errors import FencepostError, invariant
 from fencepost.records.columnar_arrow import record_columns
 from fencepost.records.columnar_kernels import Kernels, Longs, PlannedBatch, RecordColumns, default_kernels
 from fencepost.records.compression import Compression, compress
-from fencepost.records.header import HEADER_BYTES, MAGIC, TRANSACTIONAL_FLAG, BatchHeader, read_header, write_header
+from fencepost.records.header import (
+    HEADER_BYTES,
+    MAGIC,
+    TRANSACTIONAL_FLAG,
+    BatchHeader,
+    read_header,
+    rewrite_header,
+    write_header,
+)
 from fencepost.records.sequence import increment_sequence
 from fencepost.records.varint import encode_varint
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE
@@ -111,9 +119,8 @@ def encode_columns(
 
 
 def stamp_producer(batch: bytearray | memoryview, producer: ProducerStamp) -> None:
-    """Give a finished batch to another producer, in place: a retry under a new epoch sends the same records."""
-    header = _stamped(read_header(batch), producer)
-    batch[:HEADER_BYTES] = write_header(header, memoryview(batch)[HEADER_BYTES:])
+    """Give a sealed batch to another producer, in place: a retry under a new epoch sends the same records."""
+    rewrite_header(batch, _stamped(read_header(batch), producer))
 
 
 class _Limits(NamedTuple):

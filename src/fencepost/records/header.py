@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from crc32c import crc32c
 
+from fencepost.records.checksum import shifted
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.sequence import increment_sequence
 from fencepost.types import NO_SEQUENCE, Buffer
@@ -120,6 +121,18 @@ def write_header(header: BatchHeader, payload: Buffer, *, is_sealed: bool = True
     crc = crc32c(payload, crc32c(checked)) if is_sealed else 0
     batch_length = HEADER_BYTES - LENGTH_END + len(payload)
     return _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc) + checked
+
+
+def rewrite_header(batch: bytearray | memoryview, header: BatchHeader) -> None:
+    """Give a sealed batch another header, in place. Its records are not read: the new checksum follows from the old one
+    and the two headers. Records that were damaged since the old one was computed stay damaged for whoever checks them.
+    """
+    checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
+    difference = crc32c(batch[CHECKSUM_START:HEADER_BYTES]) ^ crc32c(checked)
+    crc = read_header(batch).crc ^ shifted(difference, len(batch) - HEADER_BYTES)
+    batch_length = len(batch) - LENGTH_END
+    unchecked = _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc)
+    batch[:HEADER_BYTES] = unchecked + checked
 
 
 def stamp(header: BatchHeader) -> bytes:

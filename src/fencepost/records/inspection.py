@@ -8,11 +8,14 @@ that way by its client (the checksum holds), and readers refuse it. Where Kafka 
 batch out of sequence, a wrong maximum timestamp), this refuses or leaves the bytes alone.
 """
 
+import contextlib
+
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression
 from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import BatchHeader, TimestampType
 from fencepost.records.reader import read_payload, view_payload
+from fencepost.records.underlying import underlying
 from fencepost.records.varint import read_varint, read_varlong
 from fencepost.types import NO_TIMESTAMP, Buffer
 
@@ -35,36 +38,50 @@ def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | Non
 
 
 def _end_of_records(payload: Buffer, record_count: int) -> int:
-    """Where the last record ends. This runs for every record that is produced: neighbours of one size are passed over
-    together; where there are none, records are walked, more of them after each attempt that failed."""
-    position = 0
+    """Where the last record ends. This runs for every record that is produced."""
+    # A record takes a byte at least: a count that cannot be true does not get to walk behind the payload.
+    if ALIKE_RECORDS_MIN < record_count <= len(payload):
+        with contextlib.suppress(IndexError, InvalidRecordBatch):
+            return _end_of_many(payload, record_count)
+    # Also to tell what is wrong, with its place in the payload.
+    return _walk(payload, 0, record_count)
+
+
+def _end_of_many(payload: Buffer, record_count: int) -> int:
+    """Neighbours of one size are passed over together; where there are none, records are walked, more of them after
+    each attempt that failed."""
+    data, start = underlying(payload)
+    end = start + len(payload)
+    position = start
     window = walked = ALIKE_RECORDS_MIN
     while record_count > ALIKE_RECORDS_MIN:
         wanted = min(window, record_count)
-        passed, end = _pass_alike(payload, position, wanted)
-        window = 2 * window if passed == wanted else ALIKE_RECORDS_MIN
+        passed, after = _pass_alike(data, position, end, wanted)
+        window = 8 * window if passed == wanted else ALIKE_RECORDS_MIN
         if passed >= ALIKE_RECORDS_MIN:
             walked = ALIKE_RECORDS_MIN
         else:
-            payload = bytes(payload)  # read faster than a view; copied once at most
             passed = min(walked, record_count)
-            end = _walk(payload, position, passed)
+            # Behind the payload there may be more data: who walks into it has passed the end, and never comes back.
+            after = _walk(data, position, passed)
             walked *= 2
-        position = end
+        position = after
         record_count -= passed
-    return _walk(payload, position, record_count)
+    return _walk(data, position, record_count) - start
 
 
-def _pass_alike(payload: Buffer, position: int, record_count: int) -> tuple[int, int]:
+def _pass_alike(data: bytes | bytearray, position: int, end: int, record_count: int) -> tuple[int, int]:
     """How many records from here on, up to so many, have the size of the first, and where the last of them ends. They
     do if the bytes of its length stand again wherever a record of that size would begin."""
-    length, start = read_varint(payload, position)
+    length, start = read_varint(data, position)
     if length < 0:
         return 0, position
     size_bytes = start - position + length
     for at in range(position, start):
-        column = bytes(payload[at : at + (record_count - 1) * size_bytes + 1 : size_bytes])
-        record_count = len(column) - len(column.lstrip(column[:1]))
+        column = data[at : min(at + (record_count - 1) * size_bytes + 1, end) : size_bytes]
+        record_count = len(column)
+        if column != column[:1] * record_count:  # compared at once; stripping looks at one after the other
+            record_count -= len(column.lstrip(column[:1]))
     return record_count, position + record_count * size_bytes
 
 

@@ -6,6 +6,7 @@ that spans chunks is gathered once, in a buffer of its own. Who can receive into
 `room` of such a frame, and saves the copy.
 """
 
+import ctypes
 from collections import deque
 from struct import Struct
 
@@ -17,6 +18,11 @@ GROWTH = 32
 """A frame gets at most this many times the memory that its bytes have filled so far."""
 ROOM_BYTES_MIN = 16 * 1024
 """For less than that a copy costs less than receiving it apart from what follows."""
+NO_MEMORY = memoryview(b"")
+_unfilled = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
+    ("PyByteArray_FromStringAndSize", ctypes.pythonapi)
+)
+"""A bytearray of some size, without the zeros that Python would fill it with only for them to be overwritten."""
 
 
 class FrameReader:
@@ -29,7 +35,7 @@ class FrameReader:
         self._chunks: deque[memoryview] = deque()
         self._at = 0
         """Position in the first chunk."""
-        self._gathered = bytearray()
+        self._gathered = NO_MEMORY
         """Memory for a frame, prefix included, that did not lie whole inside one chunk."""
         self._filled = 0
         """How much of it has arrived."""
@@ -46,7 +52,7 @@ class FrameReader:
         if self._wanted - self._filled < ROOM_BYTES_MIN or self._chunks:
             return None
         self._reserve(self._filled + 1)
-        return memoryview(self._gathered)[self._filled :]
+        return self._gathered[self._filled :]
 
     def took(self, size_bytes: int) -> None:
         """So many bytes were received into the room."""
@@ -82,15 +88,15 @@ class FrameReader:
         chunk, at, filled = self._chunks[0], self._at, self._filled
         size_bytes = min(self._wanted - filled, len(chunk) - at)
         self._reserve(filled + size_bytes)
-        memoryview(self._gathered)[filled : filled + size_bytes] = chunk[at : at + size_bytes]
+        self._gathered[filled : filled + size_bytes] = chunk[at : at + size_bytes]
         self._filled += size_bytes
         self._advance(chunk, at + size_bytes)
         return self._finished()
 
     def _reserve(self, size_bytes: int) -> None:
         if size_bytes > len(self._gathered):
-            grown = bytearray(max(size_bytes, min(self._wanted, GROWTH * size_bytes)))
-            memoryview(grown)[: self._filled] = memoryview(self._gathered)[: self._filled]
+            grown = memoryview(_unfilled(None, max(size_bytes, min(self._wanted, GROWTH * size_bytes))))
+            grown[: self._filled] = self._gathered[: self._filled]
             self._gathered = grown
 
     def _finished(self) -> memoryview | None:
@@ -99,8 +105,8 @@ class FrameReader:
             self._wanted += self._checked_length(self._gathered, 0)
         if self._filled < self._wanted:
             return None
-        frame = memoryview(self._gathered)[LENGTH.size : self._wanted].toreadonly()
-        self._gathered, self._filled, self._wanted = bytearray(), 0, LENGTH.size
+        frame = self._gathered[LENGTH.size : self._wanted].toreadonly()
+        self._gathered, self._filled, self._wanted = NO_MEMORY, 0, LENGTH.size
         return frame
 
     def _advance(self, chunk: memoryview, at: int) -> None:

@@ -30,7 +30,7 @@ from fencepost.records.columnar import (
 from fencepost.records.columnar_encode import BATCH_BYTES_MAX
 from fencepost.records.compression import Compression
 from fencepost.records.control import build_marker
-from fencepost.records.header import HEADER_BYTES, check_crc, read_header, stamp_in_place
+from fencepost.records.header import HEADER_BYTES, check_crc, read_header, stamp_in_place, write_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.types import OffsetRange
@@ -437,12 +437,27 @@ def test_columns_of_some_rows_are_encoded_like_a_table_of_those_rows(kernels: Ke
     assert bytes(batch) == bytes(expected)
 
 
-def test_a_batch_without_a_seal_has_all_but_its_checksum_until_it_is_stamped() -> None:
+def test_a_batch_without_a_seal_has_all_but_its_checksum_until_its_header_is_written_again() -> None:
     columns = record_columns(EVERYTHING, default_timestamp_ms=7)
     for codec in (Compression.NONE, Compression.ZSTD):
         [batch] = encode_columns(columns, compression=codec, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=False)
         assert not check_crc(batch)
-        stamp = ProducerStamp(7, 3, 11, is_transactional=True)
+        batch[:HEADER_BYTES] = write_header(read_header(batch), batch[HEADER_BYTES:])
+        [expected] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec)
+        assert bytes(batch) == bytes(expected)
+
+
+def test_a_batch_that_is_stamped_later_is_the_one_that_was_made_for_its_producer() -> None:
+    stamp = ProducerStamp(7, 3, 11, is_transactional=True)
+    for codec in (Compression.NONE, Compression.ZSTD):
+        [batch] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec)
         stamp_producer(batch, stamp)
         [expected] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec, producer=stamp)
         assert bytes(batch) == bytes(expected)
+
+
+def test_stamping_does_not_make_damaged_records_good() -> None:
+    [batch] = encode_batches(EVERYTHING, default_timestamp_ms=7)
+    batch[-1] ^= 1
+    stamp_producer(batch, ProducerStamp(7, 3, 11))
+    assert not check_crc(batch)

@@ -1,6 +1,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
+from fencepost.records import inspection
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression, compress
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
@@ -48,6 +49,34 @@ def test_good_records_pass_at_both_depths(codec: Compression, count: int) -> Non
     assert inside(batch, requires_key=True, timestamps_ms=range(900, 1101)) is None
     assert validate_records_inside(memoryview(batch), read_header(batch)) is None
     assert validate_record_lengths(memoryview(batch), read_header(batch)) is None
+
+
+def test_a_count_that_cannot_be_true_does_not_get_to_read_what_lies_behind_the_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One batch of a few bytes could walk through a frame of many, and another one, and another one."""
+
+    def look_below(_: object) -> None:
+        raise AssertionError("the frame was looked at")
+
+    monkeypatch.setattr(inspection, "underlying", look_below)
+    batch = batch_of(PLAIN, record_count=2)
+    for count in (len(batch) - HEADER_BYTES + 1, 2**31 - 1):
+        claimed = write_header(read_header(batch)._replace(record_count=count), batch[HEADER_BYTES:])
+        frame = memoryview(claimed + batch[HEADER_BYTES:] + bytes(1_000_000))
+        refusal = validate_record_lengths(frame[: len(batch)], read_header(claimed))
+        assert refusal is not None
+        assert f"{count} records" in refusal.message
+
+
+def test_a_problem_among_many_records_is_placed_in_the_payload() -> None:
+    payload = bytes.fromhex(PLAIN) * 40 + bytes.fromhex("01") * 20
+    batch = write_header(read_header(build_batch([Record(timestamp_ms=0)] * 45)), payload) + payload
+    header = read_header(batch)
+    expected = validate_record_lengths(batch, header)
+    assert expected is not None
+    assert f"at {40 * 7 + 1} " in expected.message
+    assert validate_record_lengths(memoryview(bytes(1000) + batch)[1000:], header) == expected
 
 
 MALFORMED = [
