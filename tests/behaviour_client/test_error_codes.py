@@ -6,16 +6,18 @@ and not the producer, fenced and fatal ones are the end: the producer never send
 
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 
 from fencepost.client import Producer
 from fencepost.client.error_table import BY_REQUEST, MEANINGS, Category, meaning_of
-from fencepost.client.exceptions import ClientError
+from fencepost.client.exceptions import ClientError, RecordTooLarge
 from fencepost.client.produce_outcome import NUMBER_REFUSED, STORED
 from fencepost.client.transaction_states import State
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import FaultProxy, refuse
 from tests.behaviour_client.reading import values
+from tests.interop.support import wait_for
 
 QUICK = {"retry_backoff_ms": 2, "retry_backoff_max_ms": 10, "linger_ms": 0}
 CODES = sorted(MEANINGS, key=lambda code: code.name)
@@ -145,6 +147,32 @@ def test_without_a_producer_id_nothing_is_sent_and_records_hear_why(
         assert values(servers, topic) == [b"first"]
     else:
         assert isinstance(found, error)
+        assert "Produce" not in proxy.seen
+
+
+@pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
+@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+def test_a_table_hears_the_same_though_its_producer_id_is_asked_for_while_it_is_encoded(
+    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
+) -> None:
+    category, error = meaning_of(code, "InitProducerId")
+    table = pa.table({"value": [b"first"], "partition": pa.array([0], pa.int32())})
+    with Producer(proxy.bootstrap_servers, **QUICK) as producer:
+        proxy.plan("InitProducerId", refuse(code))
+        if category is Category.RETRIABLE:
+            producer.send_arrow(topic, table).result(30)
+            assert values(servers, topic) == [b"first"]
+        else:
+            with pytest.raises(error):
+                producer.send_arrow(topic, table).result(30)
+            assert "Produce" not in proxy.seen
+
+
+def test_a_producer_id_is_asked_for_before_there_is_a_batch(proxy: FaultProxy, topic: str) -> None:
+    with Producer(proxy.bootstrap_servers, max_request_size=2000, **QUICK) as producer:
+        with pytest.raises(RecordTooLarge):
+            producer.send_arrow(topic, pa.table({"value": [b"v" * 5000]}))
+        wait_for("a producer id", lambda: "InitProducerId" in proxy.seen)
         assert "Produce" not in proxy.seen
 
 

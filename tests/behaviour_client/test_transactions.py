@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Sequence
 
 import pytest
 
@@ -17,6 +18,7 @@ from fencepost.client.exceptions import (
     RecordTooLarge,
     TransactionAborted,
 )
+from fencepost.client.transaction_manager import TransactionManager
 from fencepost.client.transaction_states import State
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from tests.behaviour_client.reading import values
@@ -156,6 +158,31 @@ def test_a_member_that_nobody_knows_costs_the_transaction_and_not_the_producer(
     producer.abort_transaction()
     with producer.transaction() as txn:
         txn.send(topic, b"kept")
+    assert values(servers, topic) == [b"kept"]
+
+
+def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_along_unprepared(
+    servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be stored in a transaction that its producer does not know to have begun, and never ends."""
+    is_prepared, may_go_on = threading.Event(), threading.Event()
+    prepare = TransactionManager.prepare
+
+    def prepare_and_dawdle(self: TransactionManager, partitions: Sequence[TopicPartition]) -> None:
+        prepare(self, partitions)
+        is_prepared.set()
+        assert may_go_on.wait(PATIENCE_S)
+
+    monkeypatch.setattr(TransactionManager, "prepare", prepare_and_dawdle)
+    producer.begin_transaction()
+    producer.send(topic, b"lost", partition=0)
+    assert is_prepared.wait(PATIENCE_S)
+    producer.abort_transaction()
+    producer.begin_transaction()
+    kept = producer.send(topic, b"kept", partition=0)
+    may_go_on.set()
+    kept.result(PATIENCE_S)
+    producer.commit_transaction()
     assert values(servers, topic) == [b"kept"]
 
 

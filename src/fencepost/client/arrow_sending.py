@@ -21,7 +21,9 @@ from fencepost.records.compression import Compression
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
 
-SLICE_BYTES = 8 * 1024 * 1024
+SLICE_BYTES = 2 * 1024 * 1024
+"""For each partition: some batches, which are sent while the next are encoded."""
+SLICE_BYTES_MAX = 8 * 1024 * 1024
 RECORD_OVERHEAD_BYTES = 8
 """Lengths and deltas of a record, less the offsets that Arrow keeps for its key and value, nearly always."""
 RUN_ROWS = 8192
@@ -44,7 +46,8 @@ class ArrowSending:
 
     def batches(self, table: pa.Table | pa.RecordBatch) -> Iterator[tuple[TopicPartition, memoryview]]:
         rows = table if isinstance(table, pa.Table) else pa.Table.from_batches([table])
-        slice_bytes = min(SLICE_BYTES, max(1, self._settings.buffer_memory // 2))
+        wanted_bytes = min(SLICE_BYTES * max(1, self._topic.partition_count), SLICE_BYTES_MAX)
+        slice_bytes = min(wanted_bytes, max(1, self._settings.buffer_memory // 2))
         # A little less than whole batches, so that none of a few bytes is left over at the end of each slice.
         slice_bytes = max(slice_bytes - slice_bytes % self._batch_bytes_max, self._batch_bytes_max)
         size_bytes = rows.nbytes + RECORD_OVERHEAD_BYTES * len(rows)

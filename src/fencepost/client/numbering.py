@@ -48,6 +48,10 @@ class Numbering(Protocol):
     def prepare(self, partitions: Sequence[TopicPartition]) -> None:
         """Do what must be done before records go to these partitions. May call brokers; raises if it cannot be done."""
 
+    def is_prepared(self, partition: TopicPartition) -> bool:
+        """Whether what `prepare` does for a partition is done for the batches that wait for it now: a transaction may
+        have ended, and the next one begun, since `prepare` was called."""
+
     def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
         """The identity of the next batch on a partition that has used this one."""
 
@@ -71,6 +75,9 @@ class PlainNumbering:
 
     def prepare(self, partitions: Sequence[TopicPartition]) -> None:
         pass
+
+    def is_prepared(self, partition: TopicPartition) -> bool:
+        return True
 
     def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
         return NO_IDENTITY

@@ -154,6 +154,8 @@ class Producer(Closing):
         self._check_can_send()
         deadline = self._deadline()
         metadata = self._topic(topic, deadline)
+        if len(table):
+            self._sender.expect_records()
         if topic not in self._max_message_bytes:
             self._max_message_bytes[topic] = max_message_bytes(self._cluster, topic)
         sending = ArrowSending(

@@ -37,6 +37,13 @@ class Acknowledged(NamedTuple):
     base_sequence: int
 
 
+class Sent(NamedTuple):
+    """One batch that is on its way."""
+
+    delivery: Delivery
+    header: BatchHeader
+
+
 class RawProducer(Closing):
     """For one identity at a time. Without a transactional id the batches are idempotent, outside of any transaction."""
 
@@ -67,35 +74,53 @@ class RawProducer(Closing):
     def produce(
         self, batches: Iterable[tuple[TopicPartition, Buffer]], *, timeout_s: float | None = None
     ) -> list[Acknowledged]:
-        """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes.
+        """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes."""
+        deadline = Deadline(timeout_s)
+        return self.settle([self.put(where, batch, deadline) for where, batch in batches], deadline)
+
+    def put(self, where: TopicPartition, batch: Buffer, deadline: Deadline) -> Sent:
+        """Have it sent, behind what was put before; waits for memory. Raises if something before it has failed.
 
         Batches are not copied: after a failure their memory may still be read until `close`.
         """
-        deadline = Deadline(timeout_s)
-        sent: list[tuple[Delivery, BatchHeader]] = []
-        for where, batch in batches:
-            header = self._checked(where, batch)
-            if where.topic not in self._cluster.metadata.topics:
-                self._cluster.topic(where.topic, deadline)
-            delivery = self._outbox.put_whole(
-                where, memoryview(batch), is_sealed=True, deadline=deadline, check=self._check_going
-            )
-            sent.append((delivery, header))
+        self.check_going()
+        header = self._checked(where, batch)
+        if where.topic not in self._cluster.metadata.topics:
+            self._cluster.topic(where.topic, deadline)
+        delivery = self._outbox.put_whole(
+            where, memoryview(batch), is_sealed=True, deadline=deadline, check=self.check_going
+        )
+        return Sent(delivery, header)
+
+    def settle(self, sent: Sequence[Sent], deadline: Deadline) -> list[Acknowledged]:
+        """Returns when everything is stored that was put so far; raises the first failure."""
         self._outbox.settle(deadline)
-        self._check_going()
+        self.check_going()
+        for delivery, _ in sent:
+            if delivery.error is not None:  # given up without an answer: the producer was closed
+                raise delivery.error
         return [
             Acknowledged(delivery.topic_partition, delivery.base_offset, header.record_count, header.base_sequence)
             for delivery, header in sent
         ]
 
+    def check_going(self) -> None:
+        """Raises the first failure, if there was one."""
+        if self._numbering.problem is not None:
+            raise self._numbering.problem
+
     def go_on_as(self, identity: ProducerIdentity) -> None:
         """Batches of the next transaction, over the same connections. Only when everything before is stored."""
         if identity == self._identity:
             return
-        self._check_going()
+        self.check_going()
         if self._outbox.accumulator.incomplete:
             raise IllegalState(f"{self._identity} still has batches on their way")
         self._identity = self._numbering.identity = identity
+
+    def stop(self) -> None:
+        """Send nothing more that is not on its way. `close` does it too, and waits."""
+        self._sender.begin_to_stop()
 
     def close(self, timeout: float = 10.0) -> None:
         """Whatever is on its way is left to its fate: whoever wants to know has waited in `produce`."""
@@ -117,10 +142,6 @@ class RawProducer(Closing):
                 f"transactional={is_transactional}"
             )
         return header
-
-    def _check_going(self) -> None:
-        if self._numbering.problem is not None:
-            raise self._numbering.problem
 
 
 class _GivenNumbering(PlainNumbering):

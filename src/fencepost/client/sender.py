@@ -51,6 +51,7 @@ class Sender:
         self._blocked_until_s: dict[int, float] = {}
         self._pause_until_s = 0.0
         self._backoff = Backoff(settings)
+        self._expects_records = False
         self._is_stopping = False
         self._thread = threading.Thread(target=self._run, name="fencepost-sender", daemon=True)
 
@@ -61,16 +62,28 @@ class Sender:
     def is_current_thread(self) -> bool:
         return threading.current_thread() is self._thread
 
+    def expect_records(self) -> None:
+        """They are still being made: the name under which they will go can be asked for meanwhile. A transaction has
+        its name already."""
+        if self._numbering.transactional_id is not None:
+            return
+        with self._lock:
+            self._expects_records = True
+            self._alarm.ring_before(time.monotonic())
+
     def drop_waiting(self, error: ClientError) -> None:
         """Give up everything that is not on its way."""
         with self._lock:
             dropped = self._settlement.drop_waiting(error)
         finish(dropped)
 
-    def stop(self, timeout_s: float) -> bool:
-        """Give up what is left, and end. Returns whether the thread has ended."""
+    def begin_to_stop(self) -> None:
         self._is_stopping = True
         self._outbox.close()
+
+    def stop(self, timeout_s: float) -> bool:
+        """Give up what is left, and end. Returns whether the thread has ended."""
+        self.begin_to_stop()
         self._thread.join(timeout_s)
         return not self._thread.is_alive()
 
@@ -105,12 +118,21 @@ class Sender:
             self._restart_queues()
             ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
             has_restarts = any(queue.must_restart for queue in self._accumulator.busy_queues())
+            expects_records, self._expects_records = self._expects_records, False
         finish(dropped)
         has_sent = False
         if (ready or has_restarts) and now_s >= self._pause_until_s:
             has_sent = self._send_ready(ready, now_s)
+        elif expects_records:
+            self._get_ready()
         self._wait(now_s, has_more=has_sent)
         self._receive()
+
+    def _get_ready(self) -> None:
+        try:
+            self._numbering.prepare([])
+        except ClientError as problem:
+            logger.debug("asked too early, and again when there is something to send: %s", problem)
 
     def _restart_queues(self) -> None:
         """Number anew what may be: after a hole, and at a new identity."""
@@ -161,9 +183,11 @@ class Sender:
         if link is None or link.request_count >= self._settings.max_in_flight_requests_per_connection:
             return False
         with self._lock:
-            batches = self._take(queues)
+            # A batch of the next transaction may have taken the place of the one that `prepare` was called for.
+            prepared = [queue for queue in queues if self._numbering.is_prepared(queue.topic_partition)]
+            batches = self._take(prepared)
         if not batches:
-            return False
+            return len(prepared) < len(queues)
         for batch in batches:
             if not batch.is_finished:
                 batch.finish(self._compression)
@@ -244,7 +268,9 @@ class Sender:
         with self._lock:
             if self._is_stopping:
                 return
-            until_s = looked_at_s if has_more else min(pause_s, self._accumulator.wake_at_s(looked_at_s))
+            until_s = min(pause_s, self._accumulator.wake_at_s(looked_at_s))
+            if has_more or self._expects_records:
+                until_s = looked_at_s
             self._alarm.set(until_s)
         poller.poll(None if until_s == NEVER_S else max(0.0, until_s - time.monotonic()) * 1000)
         with self._lock:

@@ -127,6 +127,10 @@ class TransactionManager:
                 self._is_start_certain = True
                 self._partitions.update(added)
 
+    def is_prepared(self, partition: TopicPartition) -> bool:
+        with self._lock:
+            return partition in self._partitions
+
     def batch_failed(self, batch: ProducerBatch, error: ClientError) -> None:
         with self._lock:
             if batch.attempts:
