@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.cli import extras
 from fencepost.cli.help_pages import walk_commands
 from tests.cli.conftest import Folder
 from tests.cli.running import Cli, run_command
@@ -118,6 +119,14 @@ def test_the_list_of_commands_loads_none_of_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("arguments", [("run", "shop.py"), ("audit", "shop.py")], ids=lambda arguments: arguments[0])
+def test_commands_that_need_spark_say_how_to_install_it(monkeypatch: pytest.MonkeyPatch, arguments: list[str]) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
+    printed = run_command(*arguments)
+    assert printed.exit_code == 1
+    assert "pip install 'fencepost[spark]'" in printed.err
 
 
 def test_a_file_that_cannot_be_written_is_named(folder: Folder, tmp_path: Path) -> None:

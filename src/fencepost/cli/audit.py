@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.extras import require_spark
 from fencepost.cli.failures import DONE, FAILED
 from fencepost.cli.output import json_option, print_json
 from fencepost.pipelines.audit import SHOWN_MAX, Verdict, audit
@@ -75,6 +76,7 @@ def command(
       fencepost audit shop.py --identity "shipments=cast(key as string)"
       fencepost audit --input purchases --output invoices --output shipments
     """
+    require_spark()
     given = Given(
         pipeline=None if target is None else only(load_pipelines(target)),
         folder=Path.cwd() if target is None else split_target(target)[0].parent,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.extras import require_spark
 from fencepost.client.admin import Admin
 from fencepost.pipelines.graph import Graph, graph_of
 from fencepost.pipelines.lag import LagWatch
@@ -67,6 +68,7 @@ def command(
       fencepost run shop.py --once --json --set maxOffsetsPerTrigger=100000
       fencepost run shop.py --master spark://host:7077 --checkpoint hdfs:///shop
     """
+    require_spark()
     path, _ = split_target(target)
     graph = graph_of(load_pipelines(target))
     if graph_only:

@@ -2,12 +2,12 @@
 
 import os
 import tempfile
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
 from rich.console import Console
 
+from fencepost.cli.extras import INSTALL_SPARK, has_spark
 from fencepost.cli.output import print_json
 
 
@@ -31,14 +31,12 @@ def command(again: bool, as_json: bool) -> None:
     with console.status("compiling the kernels") as status:
         warm_up()
         status.update("running pipelines on Spark, to see which classes they load")
-        archive = warm_spark(again=again) if find_spec("pyspark") else None
+        archive = warm_spark(again=again) if has_spark() else None
     if as_json:
         print_json({"kernels": True, "archive": archive and str(archive)})
         return
     click.echo("the kernels are compiled")
-    click.echo(
-        f"Spark's classes are in {archive}" if archive else "there is no Spark here: pip install 'fencepost[spark]'"
-    )
+    click.echo(f"Spark's classes are in {archive}" if archive else INSTALL_SPARK)
 
 
 def warm_spark(*, again: bool) -> Path:

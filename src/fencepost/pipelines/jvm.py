@@ -6,12 +6,15 @@ end adds: wait for it, and kill it where it does not go.
 
 import contextlib
 import subprocess
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 END_TIMEOUT_S = 15.0
+DYING_S = 5.0
+"""Its sockets are closed a moment before the process is gone."""
 
 
 def jvm_process() -> "subprocess.Popen[bytes] | None":
@@ -27,12 +30,33 @@ def is_jvm_alive() -> bool:
     return process is not None and process.poll() is None
 
 
+@contextlib.contextmanager
+def forgiving_its_end() -> Iterator[None]:
+    """Calls that fail because the JVM has ended meanwhile; whatever fails while it lives is raised."""
+    from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+
+    process = jvm_process()
+    try:
+        yield
+    except (Py4JError, OSError):
+        if process is None:
+            raise
+        try:
+            process.wait(DYING_S)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return
+        raise
+
+
 def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_S) -> int | None:
     """Stop Spark and see its JVM end; returns its exit code. Also after the JVM has died: then only what Python
     remembers of it is dropped."""
     process = jvm_process()
     if spark is not None and is_jvm_alive():
-        spark.stop()
+        with forgiving_its_end():
+            spark.stop()
     forget_gateway()
     if process is None:
         return None

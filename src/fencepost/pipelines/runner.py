@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.errors import FencepostError
 from fencepost.pipelines.graph import Graph
-from fencepost.pipelines.jvm import end_session, is_jvm_alive
+from fencepost.pipelines.jvm import end_session, forgiving_its_end, is_jvm_alive
 from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.progress import DONE, FAILED, RUNNING, STARTING, STOPPED, WAITING, Progress
@@ -118,11 +118,14 @@ class Runner:
         stage = seat.stage
         if stage is None:
             return
-        is_active = stage.is_active
-        self._count_rows(seat, stage)  # after asking: an ended query has told everything
-        if is_active:
+        has_ended, problem = False, None
+        with forgiving_its_end():
+            is_active = stage.is_active
+            self._count_rows(seat, stage)  # after asking: an ended query has told everything
+            problem = None if is_active else stage.problem
+            has_ended = not is_active  # last: a JVM that ended on the way here says nothing about the query
+        if not has_ended:
             return
-        problem = stage.problem
         stage.forget()
         if problem is not None:
             self._restart_later(seat, problem)
@@ -185,24 +188,31 @@ class Runner:
         if now_s < self._next_lag_s:
             return
         for seat in self._seats:
-            query = seat.stage.query if seat.stage is not None else None
+            query, reported = seat.stage.query if seat.stage is not None else None, None
+            with forgiving_its_end():
+                reported = query and query.lastProgress
             group_id = self._target.group_id(seat.pipeline, seat.options)
-            found = self._lag.lag(seat.pipeline.reads, group_id=group_id, progress=query and query.lastProgress)
+            found = self._lag.lag(seat.pipeline.reads, group_id=group_id, progress=reported)
             self.progress.update(seat.pipeline.name, lag=found)
         self._next_lag_s = time.monotonic() + LAG_INTERVAL_S
 
     def _end(self) -> None:
         for seat in self._seats:
-            if seat.stage is not None and is_jvm_alive():
-                is_clean = seat.stage.stop(timeout_s=STOP_TIMEOUT_S)
-                self._count_rows(seat, seat.stage)
-                if self.progress.stages[seat.pipeline.name].state in (RUNNING, WAITING, STARTING):
-                    self.progress.update(seat.pipeline.name, state=STOPPED)
-                self._reporter.event(
-                    "stopped", pipeline=seat.pipeline.name, micro_batch="whole" if is_clean else "cut off"
-                )
+            if seat.stage is not None:
+                self._stop(seat, seat.stage)
         self._tell_final_progress()
         end_session(self._spark)
+
+    def _stop(self, seat: Seat, stage: Stage) -> None:
+        name, is_clean = seat.pipeline.name, False
+        if is_jvm_alive():
+            with forgiving_its_end():
+                is_clean = stage.stop(timeout_s=STOP_TIMEOUT_S)
+                self._count_rows(seat, stage)
+        stage.forget()  # also where nobody was left to stop it
+        if self.progress.stages[name].state in (RUNNING, WAITING, STARTING):
+            self.progress.update(name, state=STOPPED)
+        self._reporter.event("stopped", pipeline=name, micro_batch="whole" if is_clean else "cut off")
 
     def _tell_final_progress(self) -> None:
         if is_jvm_alive():

@@ -41,6 +41,8 @@ EVERYWHERE = {
     "spark.sql.session.timeZone": "UTC",
     "spark.task.maxDirectResultSize": "256m",
     "spark.sql.streaming.numRecentProgressUpdates": "20",
+    # As much as a core's cache holds: larger ones get fresh memory of the kernel each time.
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2m",
 }
 
 LOCAL = {

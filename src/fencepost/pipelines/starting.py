@@ -1,6 +1,9 @@
-"""The session of a run, begun early: the JVM starts on a thread of its own while the broker is asked for its topics.
+"""The session of a run, begun early: the JVM starts on a thread of its own while modules are loaded and the broker is
+asked for its topics.
 
-It is never started on the main thread: pyspark would put its own handler for SIGINT in place of the run's.
+It is never started on the main thread: pyspark would put its own handler for SIGINT in place of the run's. And it is
+the main thread that loads modules: of two threads that load `pyspark` and `pyspark.sql`, which import each other, one
+may get the other's half made (Python prefers that to a deadlock).
 """
 
 import threading
@@ -11,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.pipelines.loading import pickle_by_value
 from fencepost.pipelines.session import start_session
-from fencepost.pipelines.warm_up import in_background, warm_driver, warm_workers
+from fencepost.pipelines.warm_up import in_background, load_driver_modules, warm_workers
 from fencepost.spark.master import is_local
 
 if TYPE_CHECKING:
@@ -29,22 +32,24 @@ class SessionStarter:
         self._begun: Future[SparkSession] | None = None
 
     def begin(self) -> None:
+        import pyspark.sql  # noqa: F401 - whole, before there is a second thread
+
         self._begun = on_own_thread(self._start)
-        in_background(warm_driver)
+        load_driver_modules()
 
     def __call__(self) -> "SparkSession":
-        begun, self._begun = self._begun, None
-        return (begun or on_own_thread(self._start)).result()
-
-    def _start(self) -> "SparkSession":
         from fencepost.spark import register
 
-        spark = start_session(master=self._master, app_name=self._app_name, settings=self._settings)
+        begun, self._begun = self._begun, None
+        spark = (begun or on_own_thread(self._start)).result()
         register(spark)
         pickle_by_value(self._folder)
         if is_local(self._master):
             in_background(warm_workers, spark)
         return spark
+
+    def _start(self) -> "SparkSession":
+        return start_session(master=self._master, app_name=self._app_name, settings=self._settings)
 
 
 def on_own_thread(work: Callable[[], "SparkSession"]) -> "Future[SparkSession]":

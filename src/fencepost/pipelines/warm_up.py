@@ -3,6 +3,7 @@
 The driver loads the sink; the session's Python workers are forked by a job that does nothing but load the kernels.
 """
 
+import contextlib
 import importlib
 import threading
 from collections.abc import Iterator
@@ -14,18 +15,18 @@ if TYPE_CHECKING:
 DRIVER_MODULES = ("pandas", "fencepost.records.columnar", "fencepost.spark.sink", "fencepost.spark.source")
 
 
-def warm_driver() -> None:
-    """Import what the first micro-batch needs here; missing optional packages are told where they are needed."""
+def load_driver_modules() -> None:
+    """Import what the first micro-batch needs here; a package that is missing or broken is told where it is needed."""
     for name in DRIVER_MODULES:
-        try:
+        with contextlib.suppress(Exception):
             importlib.import_module(name)
-        except ImportError:
-            continue
 
 
 def warm_workers(spark: "SparkSession") -> None:
-    count = spark.sparkContext.defaultParallelism
-    spark.range(count, numPartitions=count).mapInArrow(warm_worker, "id long").collect()
+    """A run that is over sooner than this job ends the session below it: that is nobody's trouble."""
+    with contextlib.suppress(Exception):
+        count = spark.sparkContext.defaultParallelism
+        spark.range(count, numPartitions=count).mapInArrow(warm_worker, "id long").collect()
 
 
 def warm_worker(batches: Iterator[Any]) -> Iterator[Any]:
