@@ -66,6 +66,8 @@ class Encoder:
     slot_count: int
     slots: dict[str, int]
     """The number of each topic's first partition among all output partitions."""
+    topic: str | None = None
+    """Where all rows go; None if their column `topic` says it."""
     task_bytes_max: int | None = None
     pin_folder: str | None = None
     """Where batches are left in files, if the driver can read them there; otherwise the answer has them."""
@@ -110,6 +112,8 @@ class _Task:
                 return
 
     def _batches(self, rows: pa.Table) -> Iterator[tuple[TopicPartition, memoryview]]:
+        if self._encoder.topic is not None:
+            return self._sending(self._encoder.topic).batches(rows)
         names = rows.column("topic")
         if names.null_count:
             key = rows.filter(pc.is_null(names)).column("key")[0].as_py()

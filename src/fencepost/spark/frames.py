@@ -6,6 +6,7 @@ Checked here, on the driver and by type, so that a missing column is told before
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
+from typing import NamedTuple
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
@@ -30,8 +31,16 @@ _TEXT = "string or binary"
 _EXPECTED = {"topic": "string", "key": _TEXT, "value": _TEXT, **OPTIONAL}
 
 
-def record_frame(frames: Frames, topic: str | None) -> DataFrame | None:
-    """All rows of all DataFrames, with the same columns; None if there is no DataFrame at all.
+class Rows(NamedTuple):
+    """All rows of all DataFrames, with the same columns."""
+
+    frame: DataFrame
+    topic: str | None
+    """Where all of them go; None if the column `topic` says it of each."""
+
+
+def record_rows(frames: Frames, topic: str | None) -> Rows | None:
+    """None if there is no DataFrame at all.
 
     `topic` is where rows without a topic of their own go; in a mapping the names are the topics.
     """
@@ -40,11 +49,13 @@ def record_frame(frames: Frames, topic: str | None) -> DataFrame | None:
     for index, (schema, (_, target)) in enumerate(zip(schemas, listed, strict=True)):
         _check(schema, target, f"DataFrame {index}" if len(listed) > 1 else "the DataFrame")
     optional = [name for name in OPTIONAL if any(name in schema.names for schema in schemas)]
+    targets = {target for _, target in listed}
+    common = targets.pop() if len(targets) == 1 else None
     selected = [
-        frame.selectExpr(*_columns(schema, target, optional))
+        _selected(frame, schema, ([] if common is not None else [_topic(target)]), optional)
         for schema, (frame, target) in zip(schemas, listed, strict=True)
     ]
-    return reduce(DataFrame.union, selected) if selected else None
+    return Rows(reduce(DataFrame.union, selected), common) if selected else None
 
 
 def count_frames(frames: Frames) -> int:
@@ -110,15 +121,17 @@ def _fits(name: str, found: DataType) -> bool:
     )
 
 
-def _columns(schema: StructType, target: str | None, optional: list[str]) -> list[str]:
+def _selected(frame: DataFrame, schema: StructType, topic: list[str], optional: list[str]) -> DataFrame:
     """In SQL: a Column built in Python is a dozen calls to the JVM, and this is done for every micro-batch."""
+    wanted = {"key": "binary", "value": "binary", **{name: OPTIONAL[name] for name in optional}}
+    if not topic and [(field.name, field.dataType.simpleString()) for field in schema] == list(wanted.items()):
+        return frame
+    return frame.selectExpr(*topic, *(_typed(schema, name, ddl) for name, ddl in wanted.items()))
+
+
+def _topic(target: str | None) -> str:
     # As hexadecimal digits, because which characters a literal must escape depends on the session.
-    topic = "`topic`" if target is None else f"CAST(X'{target.encode().hex()}' AS STRING) AS `topic`"
-    return [
-        topic,
-        *(_typed(schema, name, "binary") for name in ("key", "value")),
-        *(_typed(schema, name, OPTIONAL[name]) for name in optional),
-    ]
+    return "`topic`" if target is None else f"CAST(X'{target.encode().hex()}' AS STRING) AS `topic`"
 
 
 def _typed(schema: StructType, name: str, ddl: str) -> str:

@@ -28,21 +28,24 @@ class OutputLayout:
         """Topics that rows have named: tasks need not ask for them again."""
         self._learned.update(dict.fromkeys(topics))
 
-    def encoder(self, topics: Iterable[str], *, task_bytes_max: int | None = None) -> Encoder:
-        """For rows of these topics and of any other. Raises `InvalidRow` if one of them does not exist."""
+    def encoder(self, topics: Iterable[str], *, topic: str | None = None) -> Encoder:
+        """For rows of these topics and of any other. Raises `InvalidRow` if one of them does not exist.
+
+        `topic` is where rows without a column for it go.
+        """
         self.look_up(topics)
         slots: dict[str, int] = {}
         slot_count = 0
-        for name, topic in self._known.items():
+        for name, known in self._known.items():
             slots[name] = slot_count
-            slot_count += topic.metadata.partition_count
+            slot_count += known.metadata.partition_count
         return Encoder(
             options=self._options,
             topics=dict(self._known),
             compression_type=self._compression_type,
             slot_count=max(1, min(slot_count, SLOT_COUNT_MAX)),
             slots=slots,
-            task_bytes_max=task_bytes_max,
+            topic=topic,
         )
 
     def look_up(self, topics: Iterable[str]) -> None:

@@ -5,61 +5,119 @@ bytes of the records are those that were pinned; only the header is stamped, so 
 same records. The first failure ends it, and what was acknowledged is counted.
 """
 
+import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from fencepost.client.raw_producer import RawProducer
+from fencepost.client.exceptions import ClientError, IllegalState, Timeout
+from fencepost.client.raw_producer import RawProducer, Sent
+from fencepost.client.time_limits import Deadline
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.columnar import ProducerStamp, stamp_producer
 from fencepost.records.header import read_header
 from fencepost.spark.options import KafkaOptions
 from fencepost.types import Buffer, TopicPartition
 
+logger = logging.getLogger("fencepost.spark")
+
 PinnedBatch = tuple[TopicPartition, Buffer]
 """Who gives memory that can be written to gives it away: the stamp is written into it."""
 
-DEFAULTS = {"max_request_size": 8 * 1024 * 1024, "buffer_memory": 64 * 1024 * 1024}
-"""Large requests: one sync of the broker covers a batch of every partition."""
+DEFAULTS = {"max_request_size": 8 * 1024 * 1024, "buffer_memory": 32 * 1024 * 1024}
+"""Of each lane. Large requests: one sync of the broker covers a batch of every partition."""
+LANE_BYTES = 512 * 1024
+"""A partition gets another lane if those that there are have more than this already."""
 
 
 class Publisher:
-    """Keeps its connections from one transaction to the next."""
+    """Keeps its connections from one transaction to the next.
 
-    def __init__(self, options: KafkaOptions, transactional_id: str) -> None:
+    Kafka takes no request from a connection before it has answered the one before. So the partitions of a large
+    transaction can be shared out among lanes, each a producer with a connection of its own.
+    """
+
+    def __init__(self, options: KafkaOptions, transactional_id: str, *, lane_count_max: int = 1) -> None:
         self.options = options
         self.transactional_id = transactional_id
-        self._producer: RawProducer | None = None
+        self._lane_count_max = lane_count_max
+        self._producers: list[RawProducer] = []
+        self._is_closed = False
 
     def publish(
         self, identity: ProducerIdentity, batches: Iterable[PinnedBatch], *, timeout_s: float
     ) -> Counter[TopicPartition]:
         """Returns when everything is stored: how many records on each partition. Raises the first failure."""
-        producer = self._producer_for(identity)
+        deadline = Deadline(timeout_s)
+        lanes = Lanes(self._lane_count_max)
+        opened: list[tuple[RawProducer, list[Sent]]] = []
         try:
-            acknowledged = producer.produce(_stamped(batches, identity), timeout_s=timeout_s)
-        except BaseException:
-            self.close()
+            for where, batch in _stamped(batches, identity):
+                number = lanes.lane(where, len(batch))
+                if number == len(opened):
+                    opened.append((self._producer(number, identity), []))
+                for producer, _ in opened:
+                    producer.check_going()
+                producer, sent = opened[number]
+                sent.append(producer.put(where, batch, deadline))
+            stored = [answer for producer, sent in opened for answer in producer.settle(sent, deadline)]
+        except BaseException as problem:
+            self._drop()
+            if isinstance(problem, Timeout):
+                # Of two lanes that failed, the one that has heard why says more than the one that waited.
+                for producer, _ in opened:
+                    producer.check_going()
             raise
         counts: Counter[TopicPartition] = Counter()
-        for batch in acknowledged:
-            counts[batch.topic_partition] += batch.record_count
+        for answer in stored:
+            counts[answer.topic_partition] += answer.record_count
         return counts
 
     def close(self) -> None:
-        producer, self._producer = self._producer, None
-        if producer is not None:
-            producer.close()
+        self._is_closed = True
+        self._drop()
 
-    def _producer_for(self, identity: ProducerIdentity) -> RawProducer:
-        if self._producer is None:
-            self._producer = RawProducer(
+    def _drop(self) -> None:
+        producers, self._producers = self._producers, []
+        for producer in producers:
+            producer.stop()
+        for producer in producers:
+            try:
+                producer.close()
+            except ClientError as problem:
+                logger.info("a producer of '%s' is left to end by itself: %s", self.transactional_id, problem)
+
+    def _producer(self, lane: int, identity: ProducerIdentity) -> RawProducer:
+        if self._is_closed:
+            raise IllegalState(f"the publisher of '{self.transactional_id}' is closed")
+        if lane == len(self._producers):
+            made = RawProducer(
                 self.options.bootstrap_servers,
                 identity=identity,
                 transactional_id=self.transactional_id,
                 **{**DEFAULTS, **self.options.keywords()},
             )
-        self._producer.go_on_as(identity)
-        return self._producer
+            self._producers.append(made)
+        producer = self._producers[lane]
+        producer.go_on_as(identity)
+        return producer
+
+
+class Lanes:
+    """Which lane a partition's batches take, all of them the same, in one transaction. A small one has one lane."""
+
+    def __init__(self, count_max: int) -> None:
+        self._count_max = count_max
+        self._taken: dict[TopicPartition, int] = {}
+        self._size_bytes = [0]
+
+    def lane(self, where: TopicPartition, size_bytes: int) -> int:
+        if where not in self._taken:
+            if min(self._size_bytes) >= LANE_BYTES and len(self._size_bytes) < self._count_max:
+                self._size_bytes.append(0)
+            self._taken[where] = self._size_bytes.index(min(self._size_bytes))
+        lane = self._taken[where]
+        self._size_bytes[lane] += size_bytes
+        return lane
 
 
 def _stamped(batches: Iterable[PinnedBatch], identity: ProducerIdentity) -> Iterator[tuple[TopicPartition, memoryview]]:

@@ -20,7 +20,8 @@ from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.settings import ProducerSettings, client_settings, parse_bootstrap_servers
 from fencepost.settings import InvalidSetting, as_text
-from fencepost.spark.frames import Frames, count_frames, given_topics, record_frame
+from fencepost.spark.encode import Encoder
+from fencepost.spark.frames import Frames, Rows, count_frames, given_topics, record_rows
 from fencepost.spark.ledger import Ledger
 from fencepost.spark.master import is_local
 from fencepost.spark.offsets import SourceOffsets, from_json
@@ -48,6 +49,8 @@ MAX_RETRIES = 5
 DRIVER_BYTES_MAX = 256 * 1024 * 1024
 """What `auto` collects to the driver at most."""
 TASK_BYTES_MIN = 16 * 1024 * 1024
+LANE_COUNT_MAX = 2
+"""Connections over which the driver publishes; executors are several already."""
 NAME = re.compile(r"[a-zA-Z0-9._-]{1,100}")
 OWN_SETTINGS = ("transactional_id", "enable_idempotence", "acks", "linger_ms", "batch_size")
 """Settings of producers that are the sink's own business."""
@@ -97,7 +100,7 @@ class TransactionalSink(Closing):
         self._layout = OutputLayout(self._cluster, self._options, settings)
         self._writer = ExactlyOnceWriter(
             self._cluster,
-            Publisher(self._options, self.transactional_id),
+            Publisher(self._options, self.transactional_id, lane_count_max=LANE_COUNT_MAX),
             Transaction(self._cluster, self.transactional_id, timeout_ms=transaction_timeout_ms),
             Ledger(self._options, namespace=namespace, name=name),
             group_id=self.group_id,
@@ -166,7 +169,7 @@ class TransactionalSink(Closing):
 
     def _write(self, frames: Frames, work: Work, *, otherwise: DataFrame | None) -> Outcome:
         topics = given_topics(frames, self._topic)
-        rows = record_frame(frames, self._topic)
+        rows = record_rows(frames, self._topic)
         self._layout.look_up(topics)
         if rows is not None:
             plan = Plan(
@@ -181,29 +184,26 @@ class TransactionalSink(Closing):
             otherwise.write.format("noop").mode("overwrite").save()
         return self._writer.write(Plan(work=work, pin=nothing_pinned))
 
-    def _pin(self, rows: DataFrame, topics: list[str]) -> Pinned:
-        pinned = self._pin_somewhere(rows, topics)
+    def _pin(self, rows: Rows, topics: list[str]) -> Pinned:
+        pinned = self._pin_somewhere(rows.frame, self._layout.encoder(topics, topic=rows.topic))
         self._last_bytes = pinned.manifest.size_bytes
         self._layout.learn(where.topic for where in pinned.manifest.records)
         return pinned
 
-    def _pin_somewhere(self, rows: DataFrame, topics: list[str]) -> Pinned:
-        context = rows.sparkSession.sparkContext
+    def _pin_somewhere(self, rows: DataFrame, encoder: Encoder) -> Pinned:
         if self._mode == "driver":
-            return self._pin_in_driver(rows, topics, context)
+            return self._pin_in_driver(rows, encoder)
         if self._mode == "auto" and self._last_bytes <= DRIVER_BYTES_MAX:
-            task_bytes_max = max(TASK_BYTES_MIN, DRIVER_BYTES_MAX // max(1, context.defaultParallelism))
+            task_count = max(1, rows.sparkSession.sparkContext.defaultParallelism)
+            task_bytes_max = max(TASK_BYTES_MIN, DRIVER_BYTES_MAX // task_count)
             try:
-                return self._pin_in_driver(rows, topics, context, task_bytes_max=task_bytes_max)
+                return self._pin_in_driver(rows, replace(encoder, task_bytes_max=task_bytes_max))
             except TooMuchForDriver:
                 logger.info("'%s' goes on in executors mode: too much for the driver", self.name)
-        return pin_in_executors(rows, self._layout.encoder(topics))
+        return pin_in_executors(rows, encoder)
 
-    def _pin_in_driver(
-        self, rows: DataFrame, topics: list[str], context: SparkContext, *, task_bytes_max: int | None = None
-    ) -> Pinned:
-        encoder = self._layout.encoder(topics, task_bytes_max=task_bytes_max)
-        if shares_files(context):
+    def _pin_in_driver(self, rows: DataFrame, encoder: Encoder) -> Pinned:
+        if shares_files(rows.sparkSession.sparkContext):
             encoder = replace(encoder, pin_folder=self._pin_folder.new())
         return pin_in_driver(rows, encoder)
 

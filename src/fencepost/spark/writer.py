@@ -154,9 +154,11 @@ class ExactlyOnceWriter:
             self._transaction.send_offsets(self._group_id, work.offsets)
         fail_point("offsets-sent")
         token = work.token(pinned.manifest.row_count)
-        self._publisher.publish(
+        stored = self._publisher.publish(
             self._transaction.identity, [self._ledger.token_batch(work.key, token)], timeout_s=self._timeout_s
         )
+        if stored != {self._ledger.partition: 1}:
+            raise PublishFailed(f"the token was not acknowledged: {dict(stored)}")
         fail_point("token-sent")
         self._transaction.commit()
         tokens[work.key] = token

@@ -50,13 +50,17 @@ class World:
     def token_batch(self, key: bytes, value: bytes) -> tuple[bytes, bytes]:
         return key, value
 
+    def publish(self, *_: object, **__: object) -> dict[TopicPartition, int]:
+        """Nothing is pinned: all that is published is the token."""
+        return {self.partition: 1}
+
     def commit(self) -> None:
         self.story.append("commit")
 
     def quiet(self, *_: object, **__: object) -> None:
         pass
 
-    join = publish = abort = close = quiet
+    join = abort = close = quiet
 
 
 class Work:
