@@ -16,6 +16,7 @@ from fencepost.errors import FencepostError
 from fencepost.server.broker_server import BrokerServer
 from fencepost.server.event_loop import new_event_loop
 from fencepost.server.logs import LogFormat, configure_logs, logger
+from fencepost.server.memory import keep_freed_memory
 from fencepost.server.opening import open_core
 from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarations, nearest, parse_settings
 
@@ -144,6 +145,7 @@ def command(
         settings = gather_settings(config, options)
     except InvalidSetting as problem:
         raise click.UsageError(str(problem)) from None
+    keep_freed_memory()
     sys.exit(run_until_signal(data, settings, address=address, metrics_address=metrics_address))
 
 
