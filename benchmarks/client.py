@@ -2,7 +2,8 @@
 
 Arrow: a table of records with 10 B keys goes out with `send_arrow` and comes back with `read_arrow` and
 `poll_arrow`; the rival is confluent-kafka's `produce` until flushed, with and without a callback that learns whether a
-record was delivered (`send_arrow` does), and `consume(10000)`. Single records: `send` and
+record was delivered (`send_arrow` does), and `consume(10000)`. Beside `send_arrow` stands what the broker takes of
+batches that were encoded beforehand (`client_parts/limit.py`). Single records: `send` and
 iteration; the rival is kafka-python. Transactions of one record: the rival is confluent-kafka. Rivals take turns
 (`client_parts/rounds.py`). Needs `make kafka` for the Kafka half; `--broker fencepost` leaves it out.
 """
@@ -16,6 +17,7 @@ from functools import partial
 
 import pyarrow as pa
 from client_parts import rivals
+from client_parts.limit import encoded_beforehand, send_encoded
 from client_parts.rounds import Measured, Work, measure
 from confluent_kafka.admin import AdminClient, NewTopic
 from support.brokers import Broker, Fencepost, Kafka
@@ -28,6 +30,8 @@ from fencepost.records.columnar import warm_up
 ARROW_COUNTS = {100: 1_000_000, 1024: 200_000}
 RECORD_COUNT = 40_000
 TRANSACTION_SECONDS = 2.0
+WARM_UP_SENDS = 5
+"""Before records are sent for the clock: a broker in Java compiles what it does often."""
 
 
 def main() -> int:
@@ -98,6 +102,10 @@ def arrow(broker: Broker, count: int, value_bytes: int, *, goal: float | None) -
     create_topic(broker, topic)
     keys = pa.array([b"%010d" % number for number in range(count)], type=pa.binary())
     table = pa.table({"key": keys, "value": pa.array([b"v" * value_bytes] * count, type=pa.binary())})
+    encoded = encoded_beforehand(table)
+    create_topic(broker, f"warm-up-{value_bytes}")
+    for _ in range(WARM_UP_SENDS):
+        send_encoded(servers, f"warm-up-{value_bytes}", encoded)
     sending = compare(
         broker,
         {"send_arrow": partial(send_table, servers, topic, table)},
@@ -106,6 +114,7 @@ def arrow(broker: Broker, count: int, value_bytes: int, *, goal: float | None) -
             "confluent-kafka produce, told of every delivery": partial(
                 rivals.confluent_send, servers, topic, table, is_told=True
             ),
+            "batches encoded beforehand": partial(send_encoded, servers, topic, encoded),
         },
         goal=goal,
     )

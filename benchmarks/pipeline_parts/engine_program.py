@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from fencepost.pipelines.session import start_session
-from fencepost.pipelines.warm_up import in_background, warm_driver, warm_workers
+from fencepost.pipelines.starting import on_own_thread
+from fencepost.pipelines.warm_up import in_background, load_driver_modules, warm_workers
 from fencepost.spark import SinkEvent, TransactionalSink, register
 
 ANSWER = "answer "
@@ -87,9 +88,10 @@ class Engine:
 
 
 def main(kind: str, settings: str) -> None:
+    starting = on_own_thread(lambda: start_session(app_name=kind, settings=json.loads(settings)))
     if kind not in CONNECTORS:
-        in_background(warm_driver)
-    spark = start_session(app_name=kind, settings=json.loads(settings))
+        load_driver_modules()
+    spark = starting.result()
     if kind not in CONNECTORS:
         register(spark)
         in_background(warm_workers, spark)
