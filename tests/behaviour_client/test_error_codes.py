@@ -4,7 +4,7 @@ The proxy refuses the request in the broker's name. Retriable codes go unnoticed
 and not the producer, fenced and fatal ones are the end: the producer never sends again.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 import pytest
@@ -133,38 +133,30 @@ def test_a_code_that_answers_a_batch_outside_of_transactions_costs_at_most_that_
         assert values(servers, topic) == [b"before", b"after"]
 
 
-@pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
-def test_without_a_producer_id_nothing_is_sent_and_records_hear_why(
-    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
-) -> None:
-    category, error = meaning_of(code, "InitProducerId")
-    with Producer(proxy.bootstrap_servers, **QUICK) as producer:
-        proxy.plan("InitProducerId", refuse(code))
-        found = producer.send(topic, b"first", partition=0).exception(30)
-    if category is Category.RETRIABLE:
-        assert found is None
-        assert values(servers, topic) == [b"first"]
-    else:
-        assert isinstance(found, error)
-        assert "Produce" not in proxy.seen
+def send_record(producer: Producer, topic: str) -> None:
+    producer.send(topic, b"first", partition=0).result(30)
+
+
+def send_table(producer: Producer, topic: str) -> None:
+    """Its producer id is asked for while it is encoded, so the refusal may come at once or with the result."""
+    producer.send_arrow(topic, pa.table({"value": [b"first"], "partition": pa.array([0], pa.int32())})).result(30)
 
 
 @pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
 @pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
-def test_a_table_hears_the_same_though_its_producer_id_is_asked_for_while_it_is_encoded(
-    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
+@pytest.mark.parametrize("send", [send_record, send_table])
+def test_without_a_producer_id_nothing_is_sent_and_the_caller_hears_why(
+    servers: str, proxy: FaultProxy, topic: str, code: ErrorCode, send: Callable[[Producer, str], None]
 ) -> None:
     category, error = meaning_of(code, "InitProducerId")
-    table = pa.table({"value": [b"first"], "partition": pa.array([0], pa.int32())})
     with Producer(proxy.bootstrap_servers, **QUICK) as producer:
         proxy.plan("InitProducerId", refuse(code))
         if category is Category.RETRIABLE:
-            producer.send_arrow(topic, table).result(30)
+            send(producer, topic)
             assert values(servers, topic) == [b"first"]
         else:
             with pytest.raises(error):
-                producer.send_arrow(topic, table).result(30)
+                send(producer, topic)
             assert "Produce" not in proxy.seen
 
 

@@ -168,8 +168,8 @@ def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_
     is_prepared, may_go_on = threading.Event(), threading.Event()
     prepare = TransactionManager.prepare
 
-    def prepare_and_dawdle(self: TransactionManager, partitions: Sequence[TopicPartition]) -> None:
-        prepare(self, partitions)
+    def prepare_and_dawdle(self: TransactionManager, partitions: Sequence[TopicPartition], number: int) -> None:
+        prepare(self, partitions, number)
         is_prepared.set()
         assert may_go_on.wait(PATIENCE_S)
 
@@ -183,6 +183,33 @@ def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_
     may_go_on.set()
     kept.result(PATIENCE_S)
     producer.commit_transaction()
+    assert values(servers, topic) == [b"kept"]
+
+
+def test_a_sender_that_is_late_from_one_transaction_does_not_begin_the_next_which_is_empty(
+    servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The coordinator would be asked to commit what it has never heard of."""
+    is_late, may_go_on, is_done = threading.Event(), threading.Event(), threading.Event()
+    prepare = TransactionManager.prepare
+
+    def dawdle_and_prepare(self: TransactionManager, partitions: Sequence[TopicPartition], number: int) -> None:
+        is_late.set()
+        assert may_go_on.wait(PATIENCE_S)
+        prepare(self, partitions, number)
+        is_done.set()
+
+    monkeypatch.setattr(TransactionManager, "prepare", dawdle_and_prepare)
+    producer.begin_transaction()
+    producer.send(topic, b"lost", partition=0)
+    assert is_late.wait(PATIENCE_S)
+    producer.abort_transaction()
+    producer.begin_transaction()
+    may_go_on.set()
+    assert is_done.wait(PATIENCE_S)
+    producer.commit_transaction()
+    with producer.transaction() as txn:
+        txn.send(topic, b"kept", partition=0)
     assert values(servers, topic) == [b"kept"]
 
 

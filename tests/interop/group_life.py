@@ -67,11 +67,16 @@ class Group:
     def wait_until_all_committed(self) -> None:
         end = self._produced // PARTITIONS
 
-        def probe() -> bool:
-            reached = {partition: offset for _, _, (partition, offset) in self._events("committed")}
-            return all(reached.get(partition) == end for partition in range(PARTITIONS))
+        def reached() -> dict[int, int]:
+            return {partition: offset for _, _, (partition, offset) in self._events("committed")}
 
-        wait_for(f"offset {end} committed on {PARTITIONS} partitions", probe)
+        def probe() -> bool:
+            return all(reached().get(partition) == end for partition in range(PARTITIONS))
+
+        def found() -> str:
+            return f"committed {reached()}, refused {self._events('not committed')}"
+
+        wait_for(f"offset {end} committed on {PARTITIONS} partitions", probe, found=found)
 
     def check_every_record(self) -> None:
         """None is lost, and none that somebody committed is handed out again."""

@@ -44,11 +44,13 @@ def apache_partition(key: bytes, partitions: int) -> int:
     return (MURMUR2_OF_KEY[key] & 0x7FFFFFFF) % partitions
 
 
-def wait_for(what: str, probe: Callable[[], T | None], *, pause_s: float = PAUSE_S) -> T:
-    """The first answer of `probe` that is true, or a failure that says what did not come."""
+def wait_for(
+    what: str, probe: Callable[[], T | None], *, pause_s: float = PAUSE_S, found: Callable[[], str] = str
+) -> T:
+    """The first answer of `probe` that is true, or a failure that says what did not come, and what was found."""
     end = time.monotonic() + DEADLINE_S
     while not (answer := probe()):
         if time.monotonic() > end:
-            raise AssertionError(f"not within {DEADLINE_S:.0f} s: {what}")
+            raise AssertionError(f"not within {DEADLINE_S:.0f} s: {what} {found()}".rstrip())
         time.sleep(pause_s)
     return answer

@@ -45,8 +45,14 @@ class Numbering(Protocol):
     def problem(self) -> ClientError | None:
         """Why nothing can be sent any more, or not at the moment: what waits is given up with this error."""
 
-    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
-        """Do what must be done before records go to these partitions. May call brokers; raises if it cannot be done."""
+    @property
+    def transaction_number(self) -> int:
+        """Another one for each transaction; 0 where there are none. Batches that wait belong to the one that it tells
+        while the outbox is locked: a transaction ends only after its last batch has left."""
+
+    def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
+        """Do what must be done before records of a transaction go to these partitions; nothing if another one has begun
+        meanwhile. May call brokers; raises if it cannot be done."""
 
     def is_prepared(self, partition: TopicPartition) -> bool:
         """Whether what `prepare` does for a partition is done for the batches that wait for it now: a transaction may
@@ -72,8 +78,9 @@ class PlainNumbering:
     may_retry = True
     produce_version_max: int | None = None
     problem: ClientError | None = None
+    transaction_number = 0
 
-    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
+    def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         pass
 
     def is_prepared(self, partition: TopicPartition) -> bool:
@@ -101,7 +108,7 @@ class IdempotentNumbering(PlainNumbering):
         self._lock = threading.Lock()
         self._identity = NO_IDENTITY
 
-    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
+    def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         if self._identity != NO_IDENTITY:
             return
         request = InitProducerIdRequest(transactional_id=None)

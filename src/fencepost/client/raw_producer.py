@@ -170,7 +170,7 @@ class _GivenNumbering(PlainNumbering):
     def may_retry(self) -> bool:  # type: ignore[override]
         return self.problem is None
 
-    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
+    def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         if self.problem is not None:
             raise self.problem
 

@@ -119,10 +119,11 @@ class Sender:
             ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
             has_restarts = any(queue.must_restart for queue in self._accumulator.busy_queues())
             expects_records, self._expects_records = self._expects_records, False
+            transaction_number = self._numbering.transaction_number
         finish(dropped)
         has_sent = False
         if (ready or has_restarts) and now_s >= self._pause_until_s:
-            has_sent = self._send_ready(ready, now_s)
+            has_sent = self._send_ready(ready, transaction_number, now_s)
         elif expects_records:
             self._get_ready()
         self._wait(now_s, has_more=has_sent)
@@ -130,7 +131,7 @@ class Sender:
 
     def _get_ready(self) -> None:
         try:
-            self._numbering.prepare([])
+            self._numbering.prepare([], self._numbering.transaction_number)
         except ClientError as problem:
             logger.debug("asked too early, and again when there is something to send: %s", problem)
 
@@ -152,11 +153,11 @@ class Sender:
         if identity != queue.identity:
             queue.start(identity)
 
-    def _send_ready(self, ready: Sequence[PartitionQueue], now_s: float) -> bool:
+    def _send_ready(self, ready: Sequence[PartitionQueue], transaction_number: int, now_s: float) -> bool:
         try:
             if self._cluster.needs_refresh or any(self._leader(queue) is None for queue in ready):
                 self._cluster.refresh({queue.topic_partition.topic for queue in ready})
-            self._numbering.prepare([queue.topic_partition for queue in ready])
+            self._numbering.prepare([queue.topic_partition for queue in ready], transaction_number)
         except RetriableError as problem:
             logger.debug("nothing can be sent: %s", problem)
             self._pause_until_s = now_s + self._backoff.next_pause_s()

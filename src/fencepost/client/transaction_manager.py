@@ -54,6 +54,7 @@ class TransactionManager:
         self._state = State.UNINITIALIZED
         self._error: ClientError | None = None
         self._identity = NO_IDENTITY
+        self._transaction_number = 0
         self._uses_v2 = False
         self._partitions: set[TopicPartition] = set()
         self._has_started = False
@@ -78,6 +79,10 @@ class TransactionManager:
         return self._identity
 
     @property
+    def transaction_number(self) -> int:
+        return self._transaction_number
+
+    @property
     def problem(self) -> ClientError | None:
         return self._error if self._state in _IN_ERROR else None
 
@@ -100,12 +105,12 @@ class TransactionManager:
     def next_identity(self, used: ProducerIdentity) -> ProducerIdentity | None:
         return None
 
-    def prepare(self, partitions: Sequence[TopicPartition]) -> None:
+    def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         """First flow: add them to the transaction. Second flow: the broker will."""
         with self._calls:
             with self._lock:
                 added = [partition for partition in partitions if partition not in self._partitions]
-                if not added or self._state not in _OPEN:
+                if not added or self._state not in _OPEN or transaction_number != self._transaction_number:
                     return
                 is_first, self._has_started = not self._has_started, True
                 if self._uses_v2:
@@ -151,6 +156,7 @@ class TransactionManager:
     def begin(self) -> None:
         self._require("begin_transaction", State.READY)
         with self._lock:
+            self._transaction_number += 1
             self._uses_v2 = self._control.uses_v2
             self._partitions.clear()
             self._has_started = False

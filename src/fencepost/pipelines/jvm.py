@@ -39,15 +39,8 @@ def forgiving_its_end() -> Iterator[None]:
     try:
         yield
     except (Py4JError, OSError):
-        if process is None:
+        if process is None or not _has_ended(process, within_s=DYING_S):
             raise
-        try:
-            process.wait(DYING_S)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
-            return
-        raise
 
 
 def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_S) -> int | None:
@@ -62,12 +55,18 @@ def end_session(spark: "SparkSession | None", *, timeout_s: float = END_TIMEOUT_
         return None
     if process.stdin is not None:
         process.stdin.close()
-    try:
-        process.wait(timeout_s)
-    except subprocess.TimeoutExpired:
+    if not _has_ended(process, within_s=timeout_s):
         process.kill()
         process.wait()
     return process.returncode
+
+
+def _has_ended(process: "subprocess.Popen[bytes]", *, within_s: float) -> bool:
+    try:
+        process.wait(within_s)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def forget_gateway() -> None:

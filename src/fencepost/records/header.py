@@ -119,8 +119,7 @@ def write_header(header: BatchHeader, payload: Buffer, *, is_sealed: bool = True
     """
     checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
     crc = crc32c(payload, crc32c(checked)) if is_sealed else 0
-    batch_length = HEADER_BYTES - LENGTH_END + len(payload)
-    return _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc) + checked
+    return _unchecked(header, HEADER_BYTES + len(payload), crc) + checked
 
 
 def rewrite_header(batch: bytearray | memoryview, header: BatchHeader) -> None:
@@ -130,9 +129,11 @@ def rewrite_header(batch: bytearray | memoryview, header: BatchHeader) -> None:
     checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
     difference = crc32c(batch[CHECKSUM_START:HEADER_BYTES]) ^ crc32c(checked)
     crc = read_header(batch).crc ^ shifted(difference, len(batch) - HEADER_BYTES)
-    batch_length = len(batch) - LENGTH_END
-    unchecked = _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc)
-    batch[:HEADER_BYTES] = unchecked + checked
+    batch[:HEADER_BYTES] = _unchecked(header, len(batch), crc) + checked
+
+
+def _unchecked(header: BatchHeader, size_bytes: int, crc: int) -> bytes:
+    return _UNCHECKED.pack(header.base_offset, size_bytes - LENGTH_END, header.leader_epoch, header.magic, crc)
 
 
 def stamp(header: BatchHeader) -> bytes:

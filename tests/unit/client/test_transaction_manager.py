@@ -107,7 +107,7 @@ def bring_to(state: State, manager: TransactionManager, control: Control) -> Non
     if state is State.READY:
         return
     manager.begin()
-    manager.prepare([WHERE])
+    manager.prepare([WHERE], manager.transaction_number)
     if state is State.COMMITTING_TRANSACTION:
         with pytest.raises(Timeout):
             manager.commit(DEADLINE, never_settled)
@@ -187,8 +187,8 @@ def test_the_second_flow_adds_nothing_and_takes_the_next_epoch_from_the_end() ->
 def test_the_first_flow_adds_each_partition_once_and_keeps_its_epoch() -> None:
     manager, control = make(uses_v2=False)
     bring_to(State.IN_TRANSACTION, manager, control)
-    manager.prepare([WHERE])
-    manager.prepare([TopicPartition("t", 1), WHERE])
+    manager.prepare([WHERE], manager.transaction_number)
+    manager.prepare([TopicPartition("t", 1), WHERE], manager.transaction_number)
     manager.send_offsets(OFFSETS, GROUP, DEADLINE)
     before = manager.identity
     manager.commit(DEADLINE, settled)
@@ -296,7 +296,7 @@ def test_an_abort_of_partitions_that_may_never_have_been_added_takes_a_new_epoch
     manager.begin()
     control.errors["add_partitions"] = [Timeout("late")]
     with pytest.raises(Timeout):
-        manager.prepare([WHERE])
+        manager.prepare([WHERE], manager.transaction_number)
     assert manager.state is State.IN_TRANSACTION, "the sender tries again"
     control.errors["abort"] = [InvalidTxnState("nothing is open")]
     manager.abort(DEADLINE, settled)

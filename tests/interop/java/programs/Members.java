@@ -80,7 +80,11 @@ public final class Members {
             try {
                 consumer.commitSync(next);
             } catch (CommitFailedException | RebalanceInProgressException lost) {
-                // The partitions went to another member, which reads these records again.
+                // Who has the partitions now reads these records again. That can be this member: a rebalance also
+                // refuses commits of partitions that stay where they are.
+                for (TopicPartition partition : records.partitions())
+                    if (consumer.assignment().contains(partition))
+                        consumer.seek(partition, records.records(partition).get(0).offset());
                 return;
             }
             for (TopicPartition partition : records.partitions())
