@@ -83,7 +83,7 @@ class InvalidProducerEpoch(AbortableError):
 
 
 class InvalidTxnState(AbortableError):
-    """The partition is not, or no longer, part of this transaction."""
+    """No such transaction is open (any more), or the partition is no part of it."""
 
 
 class TransactionAbortable(AbortableError):
