@@ -1,6 +1,7 @@
 """What our producer writes, as confluent-kafka reads it."""
 
 import itertools
+import re
 import threading
 import time
 
@@ -9,8 +10,15 @@ import pytest
 
 from fencepost.client import Producer, RecordFuture, RecordMetadata
 from fencepost.client.admin import Admin
-from fencepost.client.exceptions import IllegalState, RecordTooLarge, UnknownTopicOrPartition
+from fencepost.client.exceptions import (
+    BufferExhausted,
+    IllegalState,
+    RecordTooLarge,
+    Timeout,
+    UnknownTopicOrPartition,
+)
 from fencepost.client.serializers import SerializationError, serialize_integer, serialize_string
+from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.reading import client_threads, read_topic, values
 
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -194,9 +202,25 @@ def test_memory_is_bounded_and_nothing_is_lost_by_waiting_for_it(servers: str, t
         assert [future.result(0).offset for future in futures] == list(range(500))
 
 
-def test_a_topic_that_nobody_may_create_is_waited_for_and_then_named(name: str) -> None:
-    from fencepost.server.embedded import EmbeddedBroker
+def test_records_that_nobody_takes_are_told_why_and_so_is_who_waits_for_their_memory() -> None:
+    with EmbeddedBroker() as broker:
+        servers = broker.bootstrap_servers
+        limits = {"delivery_timeout_ms": 1000, "buffer_memory": 20_000, "batch_size": 1000, "max_block_ms": 300}
+        producer = Producer(servers, **limits)
+        producer.send("orders", b"stored").result(30)
+    with producer:
+        futures = [producer.send("orders", bytes(500)) for _ in range(30)]
+        with pytest.raises(BufferExhausted, match=rf"max.block.ms; the last try said: .*{servers}.*refused"):
+            producer.send("orders", bytes(5000))
+        with pytest.raises(Timeout, match=rf"still on their way; the last try said: .*{servers}.*refused"):
+            producer.flush(0.1)
+        error = futures[0].exception(30)
+    assert isinstance(error, Timeout)
+    assert "delivery.timeout.ms=1000" in str(error)
+    assert re.search(rf"the last try said: .*{servers}.*refused", str(error))
 
+
+def test_a_topic_that_nobody_may_create_is_waited_for_and_then_named(name: str) -> None:
     with (
         EmbeddedBroker(settings={"auto.create.topics.enable": "false"}) as broker,
         Producer(broker.bootstrap_servers, max_block_ms=300) as producer,

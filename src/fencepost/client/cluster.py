@@ -157,7 +157,8 @@ class Cluster:
                     return connection.request(request, response_class, timeout_s=timeout_s)
             except RetriableError as problem:
                 problems.append(str(problem))
-        raise Disconnected(f"no broker can be reached: {'; '.join(problems)}")
+        # A broker that we started from is mostly also one that is known.
+        raise Disconnected(f"no broker can be reached: {'; '.join(dict.fromkeys(problems))}")
 
     def call_controller(
         self, request: Message, response_class: type[ResponseT], *, timeout_s: float | None = None

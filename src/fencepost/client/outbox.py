@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fencepost.client.accumulator import Accumulator, Limits
 from fencepost.client.alarm import AT_ONCE_S, NEVER_S, Alarm
 from fencepost.client.delivery import Delivery, RecordFuture
-from fencepost.client.exceptions import BufferExhausted, IllegalState, Timeout
+from fencepost.client.exceptions import BufferExhausted, ClientError, IllegalState, Timeout
 from fencepost.client.time_limits import Deadline
 from fencepost.records.record import Headers
 from fencepost.types import TopicPartition
@@ -25,6 +25,8 @@ class Outbox:
         self._limits = limits
         self._memory_freed = threading.Condition(self.lock)
         self._is_closed = False
+        self.trouble: ClientError | None = None
+        """Why the last try to deliver something failed; None after one that did not."""
 
     def put(
         self,
@@ -81,10 +83,14 @@ class Outbox:
             for batch in batches:
                 remaining_s = deadline.remaining_s
                 if not batch.delivery.wait(None if remaining_s == NEVER_S else remaining_s):
-                    raise Timeout(f"{batch.topic_partition}: records are still on their way")
+                    raise Timeout(f"{batch.topic_partition}: records are still on their way{self.told_trouble()}")
         finally:
             with self.lock:
                 self.accumulator.flush_count -= 1
+
+    def told_trouble(self) -> str:
+        """For the end of a message: time limits say that something took too long, and this what it was."""
+        return "" if self.trouble is None else f"; the last try said: {self.trouble}"
 
     def memory_was_freed(self) -> None:
         """With the lock held."""
@@ -107,7 +113,7 @@ class Outbox:
         if deadline.has_passed:
             raise BufferExhausted(
                 f"buffer.memory={self._limits.buffer_bytes} is full of records that are not delivered yet, "
-                "and there was no room within max.block.ms"
+                f"and there was no room within max.block.ms{self.told_trouble()}"
             )
         self.accumulator.blocked_count += 1
         try:

@@ -160,6 +160,7 @@ class Sender:
             self._numbering.prepare([queue.topic_partition for queue in ready], transaction_number)
         except RetriableError as problem:
             logger.debug("nothing can be sent: %s", problem)
+            self._outbox.trouble = problem
             self._pause_until_s = now_s + self._backoff.next_pause_s()
             return False
         except ClientError as problem:
@@ -250,6 +251,7 @@ class Sender:
             link = self._links[node.node_id] = BrokerLink(node, self._cluster.connect(node))
         except RetriableError as problem:
             logger.info("%s", problem)
+            self._outbox.trouble = problem
             self._cluster.mark_stale()
             self._blocked_until_s[node.node_id] = time.monotonic() + self._backoff.next_pause_s()
             return None

@@ -45,6 +45,7 @@ class Settlement:
 
     def put_back(self, batches: Sequence[ProducerBatch], problem: ClientError) -> list[Settled]:
         """Their connection is gone and their fate unknown: they go again as they are, or are given up."""
+        self._outbox.trouble = problem
         now_s = time.monotonic()
         settled = []
         for batch in batches:
@@ -72,6 +73,7 @@ class Settlement:
             error = Timeout(
                 f"{batch.topic_partition}: {batch.record_count} records were not delivered within "
                 f"delivery.timeout.ms={self._settings.delivery_timeout_ms}, after {batch.attempts} tries"
+                f"{self._outbox.told_trouble()}"
             )
             settled.append(self._given_up(batch, error))
         if settled:
@@ -95,6 +97,7 @@ class Settlement:
             has_expired=self._accumulator.has_expired(batch, now_s),
             retries=self._settings.retries,
         )
+        self._outbox.trouble = outcome.error
         if outcome.verdict is Verdict.SUCCEED:
             queue.succeeded(batch)
             return Settled(batch, answer=answer)

@@ -1,4 +1,4 @@
-"""`--set OPTION=VALUE`, sorted to whom it belongs: Spark, the source, the sink, or the run itself.
+"""`--set OPTION=VALUE`, sorted to whom it belongs: the session, the source, the sink, or the run itself.
 
 `spark.*` is Spark's; `kafka.*` goes to the clients of source and sink, or to the one of the two that knows the name;
 the names of Spark's `kafka` source (`startingOffsets`, `maxOffsetsPerTrigger`, ...) are the source's; the sink's are
@@ -35,7 +35,6 @@ NOT_FOR_USERS = {
 
 @dataclass(frozen=True)
 class RunOptions:
-    spark: Mapping[str, str] = field(default_factory=dict)
     source: Mapping[str, str] = field(default_factory=dict)
     sink: Mapping[str, Any] = field(default_factory=dict)
     trigger: str | None = None
@@ -43,7 +42,6 @@ class RunOptions:
     def over(self, below: "RunOptions") -> "RunOptions":
         """These, and where they say nothing the ones below."""
         return RunOptions(
-            spark={**below.spark, **self.spark},
             source={**below.source, **self.source},
             sink={**below.sink, **self.sink},
             trigger=self.trigger or below.trigger,
@@ -80,21 +78,20 @@ def session_options(given: Mapping[str, str], pipelines: Iterable[Pipeline]) -> 
 
 
 def sort_options(given: Mapping[str, str]) -> RunOptions:
-    spark: dict[str, str] = {}
     source: dict[str, str] = {}
     sink: dict[str, Any] = {}
     trigger = None
     for name, value in given.items():
         side, rest = split_side(name)
         if rest.startswith("spark.") and side is None:
-            spark[rest] = value
-        elif rest == "trigger":
+            continue  # the session's, see `session_options`
+        if rest == "trigger":
             trigger = value
         elif rest.startswith("kafka."):
             sort_client_setting(rest, value, side=side, source=source, sink=sink)
         else:
             sort_own_option(rest, value, side=side, source=source, sink=sink)
-    return RunOptions(spark=spark, source=source, sink=sink, trigger=trigger)
+    return RunOptions(source=source, sink=sink, trigger=trigger)
 
 
 def split_side(name: str) -> tuple[str | None, str]:

@@ -18,7 +18,6 @@ def test_each_option_goes_to_whom_it_belongs():
         }
     )
     assert sorted_options == RunOptions(
-        spark={"spark.sql.shuffle.partitions": "8"},
         source={"maxOffsetsPerTrigger": "1000", "startingOffsets": "latest"},
         sink={"mode": "executors", "transaction_timeout_ms": 90000, "max_retries": 7},
         trigger="1 second",
@@ -65,10 +64,9 @@ def test_a_number_that_is_none_is_refused_by_name():
 
 
 def test_what_is_set_later_wins_and_the_rest_stays():
-    below = RunOptions(spark={"spark.a": "1"}, source={"startingOffsets": "latest"}, trigger="5 seconds")
+    below = RunOptions(source={"startingOffsets": "latest"}, trigger="5 seconds")
     above = RunOptions(source={"startingOffsets": "earliest"}, sink={"mode": "driver"})
     assert above.over(below) == RunOptions(
-        spark={"spark.a": "1"},
         source={"startingOffsets": "earliest"},
         sink={"mode": "driver"},
         trigger="5 seconds",
