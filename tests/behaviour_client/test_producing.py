@@ -205,7 +205,7 @@ def test_memory_is_bounded_and_nothing_is_lost_by_waiting_for_it(servers: str, t
 def test_records_that_nobody_takes_are_told_why_and_so_is_who_waits_for_their_memory() -> None:
     with EmbeddedBroker() as broker:
         servers = broker.bootstrap_servers
-        limits = {"delivery_timeout_ms": 1000, "buffer_memory": 20_000, "batch_size": 1000, "max_block_ms": 300}
+        limits = {"delivery_timeout_ms": 5000, "buffer_memory": 20_000, "batch_size": 1000, "max_block_ms": 300}
         producer = Producer(servers, **limits)
         producer.send("orders", b"stored").result(30)
     with producer:
@@ -216,7 +216,7 @@ def test_records_that_nobody_takes_are_told_why_and_so_is_who_waits_for_their_me
             producer.flush(0.1)
         error = futures[0].exception(30)
     assert isinstance(error, Timeout)
-    assert "delivery.timeout.ms=1000" in str(error)
+    assert "delivery.timeout.ms=5000" in str(error)
     assert re.search(rf"the last try said: .*{servers}.*refused", str(error))
 
 

@@ -47,8 +47,8 @@ class Numbering(Protocol):
 
     @property
     def transaction_number(self) -> int:
-        """Another one for each transaction; 0 where there are none. Batches that wait belong to the one that it tells
-        while the outbox is locked: a transaction ends only after its last batch has left."""
+        """Another one for each transaction; 0 where there are none. While the outbox is locked, batches that wait in it
+        belong to this one: nothing is put in for one that is not open, and none ends before its last batch has left."""
 
     def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         """Do what must be done before records of a transaction go to these partitions; nothing if another one has begun

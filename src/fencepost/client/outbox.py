@@ -11,7 +11,7 @@ from collections.abc import Callable
 from fencepost.client.accumulator import Accumulator, Limits
 from fencepost.client.alarm import AT_ONCE_S, NEVER_S, Alarm
 from fencepost.client.delivery import Delivery, RecordFuture
-from fencepost.client.exceptions import BufferExhausted, ClientError, IllegalState, Timeout
+from fencepost.client.exceptions import BufferExhausted, ClientError, Timeout
 from fencepost.client.time_limits import Deadline
 from fencepost.records.record import Headers
 from fencepost.types import TopicPartition
@@ -24,9 +24,7 @@ class Outbox:
         self.alarm = Alarm()
         self._limits = limits
         self._memory_freed = threading.Condition(self.lock)
-        self._is_closed = False
-        self.trouble: ClientError | None = None
-        """Why the last try to deliver something failed; None after one that did not."""
+        self._why_closed: ClientError | None = None
 
     def put(
         self,
@@ -39,10 +37,12 @@ class Outbox:
         deadline: Deadline,
         check: Callable[[], None],
     ) -> RecordFuture:
-        """Waits for memory. `check` raises what makes waiting pointless."""
+        """Waits for memory. `check` raises if the record must not go in any more: it is asked with the lock held, so
+        that whoever empties the outbox afterwards finds the record, or it never gets in."""
         with self.lock:
             while True:
                 self._check_open()
+                check()
                 now_s = time.monotonic()
                 future = self.accumulator.append(
                     topic_partition, timestamp_ms=timestamp_ms, key=key, value=value, headers=headers, now_s=now_s
@@ -50,7 +50,7 @@ class Outbox:
                 if future is not None:
                     self.alarm.ring_before(self.accumulator.ready_at_s(topic_partition, now_s))
                     return future
-                self._wait_for_memory(deadline, check)
+                self._wait_for_memory(deadline)
 
     def put_whole(
         self,
@@ -64,12 +64,13 @@ class Outbox:
         with self.lock:
             while True:
                 self._check_open()
+                check()
                 now_s = time.monotonic()
                 delivery = self.accumulator.add_whole(topic_partition, encoded, is_sealed=is_sealed, now_s=now_s)
                 if delivery is not None:
                     self.alarm.ring_before(now_s)
                     return delivery
-                self._wait_for_memory(deadline, check)
+                self._wait_for_memory(deadline)
 
     def settle(self, deadline: Deadline) -> None:
         """Send everything that is here by now, and wait until it is settled, well or badly."""
@@ -83,37 +84,35 @@ class Outbox:
             for batch in batches:
                 remaining_s = deadline.remaining_s
                 if not batch.delivery.wait(None if remaining_s == NEVER_S else remaining_s):
-                    raise Timeout(f"{batch.topic_partition}: records are still on their way{self.told_trouble()}")
+                    with self.lock:
+                        trouble = self.accumulator.queue(batch.topic_partition).told_trouble
+                    raise Timeout(f"{batch.topic_partition}: records are still on their way{trouble}")
         finally:
             with self.lock:
                 self.accumulator.flush_count -= 1
-
-    def told_trouble(self) -> str:
-        """For the end of a message: time limits say that something took too long, and this what it was."""
-        return "" if self.trouble is None else f"; the last try said: {self.trouble}"
 
     def memory_was_freed(self) -> None:
         """With the lock held."""
         if self.accumulator.blocked_count:
             self._memory_freed.notify_all()
 
-    def close(self) -> None:
-        """Nothing goes in any more; who waits is told."""
+    def close(self, why: ClientError) -> None:
+        """Nothing goes in any more; who waits is told, and who comes later."""
         with self.lock:
-            self._is_closed = True
+            self._why_closed = self._why_closed or why
             self._memory_freed.notify_all()
             self.alarm.ring_before(AT_ONCE_S)
 
     def _check_open(self) -> None:
-        if self._is_closed:
-            raise IllegalState("the producer is closed")
+        if self._why_closed is not None:
+            raise self._why_closed
 
-    def _wait_for_memory(self, deadline: Deadline, check: Callable[[], None]) -> None:
-        check()
+    def _wait_for_memory(self, deadline: Deadline) -> None:
         if deadline.has_passed:
+            troubles = [queue.told_trouble for queue in self.accumulator.busy_queues() if queue.trouble is not None]
             raise BufferExhausted(
                 f"buffer.memory={self._limits.buffer_bytes} is full of records that are not delivered yet, "
-                f"and there was no room within max.block.ms{self.told_trouble()}"
+                f"and there was no room within max.block.ms{next(iter(troubles), '')}"
             )
         self.accumulator.blocked_count += 1
         try:

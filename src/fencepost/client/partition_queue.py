@@ -14,6 +14,7 @@ With numbers (an idempotent or transactional producer) these rules keep records 
 from bisect import insort
 from collections import deque
 
+from fencepost.client.exceptions import ClientError
 from fencepost.client.producer_batch import ProducerBatch
 from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.errors import invariant
@@ -36,6 +37,7 @@ class PartitionQueue:
         "on_wire_count",
         "starts_carefully",
         "topic_partition",
+        "trouble",
         "unresolved",
         "waiting_again",
     )
@@ -54,11 +56,18 @@ class PartitionQueue:
         self.is_known = False
         self.must_restart = False
         self.starts_carefully = True
+        self.trouble: ClientError | None = None
+        """Why the last try to deliver something failed; None after one that did not."""
         self._next_order = 0
 
     @property
     def is_idle(self) -> bool:
         return not (self.new or self.unresolved)
+
+    @property
+    def told_trouble(self) -> str:
+        """For the end of a message: a time limit says that something took too long, and this what it was."""
+        return "" if self.trouble is None else f"; the last try said: {self.trouble}"
 
     @property
     def oldest_waiting(self) -> ProducerBatch | None:

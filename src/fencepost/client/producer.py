@@ -8,6 +8,7 @@ import os
 import random
 import time
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from fencepost.client.accumulator import Limits
@@ -124,7 +125,7 @@ class Producer(Closing):
 
         Waits, up to `max.block.ms`, for the topic's metadata and for room in `buffer.memory`.
         """
-        self._check_can_send()
+        transaction_number = self._check_can_send()
         key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
         some_headers = tuple(headers)
         size_bytes = HEADER_BYTES + record_bytes_max(key_bytes, value_bytes, some_headers)
@@ -141,7 +142,7 @@ class Producer(Closing):
             value=value_bytes,
             headers=some_headers,
             deadline=deadline,
-            check=self._check_can_send,
+            check=partial(self._check_still_in, transaction_number),
         )
 
     def send_arrow(self, topic: str, table: "pa.Table | pa.RecordBatch") -> TableFuture:
@@ -151,7 +152,7 @@ class Producer(Closing):
         from fencepost.client.admin_topics import max_message_bytes
         from fencepost.client.arrow_sending import ArrowSending
 
-        self._check_can_send()
+        check = partial(self._check_still_in, self._check_can_send())
         deadline = self._deadline()
         metadata = self._topic(topic, deadline)
         if len(table):
@@ -162,7 +163,7 @@ class Producer(Closing):
             self._settings, metadata, max_message_bytes=self._max_message_bytes[topic], is_sealed=False
         )
         deliveries = [
-            self._outbox.put_whole(where, batch, is_sealed=False, deadline=self._deadline(), check=self._check_can_send)
+            self._outbox.put_whole(where, batch, is_sealed=False, deadline=self._deadline(), check=check)
             for where, batch in sending.batches(table)
         ]
         return TableFuture(deliveries, len(table))
@@ -248,10 +249,15 @@ class Producer(Closing):
             raise IllegalState(f"{call} needs a producer with a transactional_id")
         return self._transactions
 
-    def _check_can_send(self) -> None:
+    def _check_can_send(self) -> int:
+        """Returns the number of the transaction that is open; 0 where there are none."""
         self._check_usable()
-        if self._transactions is not None:
-            self._transactions.check_can_send()
+        return 0 if self._transactions is None else self._transactions.check_can_send()
+
+    def _check_still_in(self, transaction_number: int) -> None:
+        """A call may take long, or wait for memory, while another thread ends the transaction in which it was made."""
+        if self._check_can_send() != transaction_number:
+            raise IllegalState("the transaction in which this was sent has ended meanwhile, and another one has begun")
 
     def _check_usable(self) -> None:
         if self._is_closed:

@@ -96,9 +96,6 @@ class RawProducer(Closing):
         """Returns when everything is stored that was put so far; raises the first failure."""
         self._outbox.settle(deadline)
         self.check_going()
-        for delivery, _ in sent:
-            if delivery.error is not None:  # given up without an answer: the producer was closed
-                raise delivery.error
         return [
             Acknowledged(delivery.topic_partition, delivery.base_offset, header.record_count, header.base_sequence)
             for delivery, header in sent
@@ -119,8 +116,9 @@ class RawProducer(Closing):
         self._identity = self._numbering.identity = identity
 
     def stop(self) -> None:
-        """Send nothing more that is not on its way. `close` does it too, and waits."""
-        self._sender.begin_to_stop()
+        """Have it end after what it is sending now. `close` does it too, and waits."""
+        if self._process_id == os.getpid():
+            self._sender.begin_to_stop()
 
     def close(self, timeout: float = 10.0) -> None:
         """Whatever is on its way is left to its fate: whoever wants to know has waited in `produce`."""

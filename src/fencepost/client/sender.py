@@ -14,7 +14,14 @@ from collections.abc import Iterable, Sequence
 from fencepost.client.alarm import NEVER_S
 from fencepost.client.broker_link import BrokerLink
 from fencepost.client.cluster import Cluster
-from fencepost.client.exceptions import ClientError, Disconnected, FatalError, IllegalState, RetriableError
+from fencepost.client.exceptions import (
+    ClientError,
+    Disconnected,
+    FatalError,
+    IllegalState,
+    RetriableBrokerError,
+    RetriableError,
+)
 from fencepost.client.metadata import Node
 from fencepost.client.numbering import Numbering
 from fencepost.client.outbox import Outbox
@@ -79,7 +86,7 @@ class Sender:
 
     def begin_to_stop(self) -> None:
         self._is_stopping = True
-        self._outbox.close()
+        self._outbox.close(IllegalState("the producer is closed"))
 
     def stop(self, timeout_s: float) -> bool:
         """Give up what is left, and end. Returns whether the thread has ended."""
@@ -98,7 +105,7 @@ class Sender:
             raise
         finally:
             self._is_stopping = True
-            self._outbox.close()
+            self._outbox.close(error)
             self._end(error)
 
     def _end(self, error: ClientError) -> None:
@@ -160,7 +167,7 @@ class Sender:
             self._numbering.prepare([queue.topic_partition for queue in ready], transaction_number)
         except RetriableError as problem:
             logger.debug("nothing can be sent: %s", problem)
-            self._outbox.trouble = problem
+            self._note_trouble(ready, problem)
             self._pause_until_s = now_s + self._backoff.next_pause_s()
             return False
         except ClientError as problem:
@@ -170,6 +177,7 @@ class Sender:
         for queue in ready:
             node = self._leader(queue)
             if node is None:
+                self._note_trouble([queue], RetriableBrokerError(f"{queue.topic_partition} has no leader"))
                 self._cluster.mark_stale()
                 self._pause_until_s = now_s + self._backoff.next_pause_s()
             elif self._blocked_until_s.get(node.node_id, 0.0) <= now_s:
@@ -181,7 +189,7 @@ class Sender:
         return self._cluster.leader(queue.topic_partition)
 
     def _send_to(self, node: Node, queues: Sequence[PartitionQueue]) -> bool:
-        link = self._link(node)
+        link = self._link(node, queues)
         if link is None or link.request_count >= self._settings.max_in_flight_requests_per_connection:
             return False
         with self._lock:
@@ -241,7 +249,12 @@ class Sender:
         )
         link.send(request, batches, version=version, timeout_s=self._settings.request_timeout_ms / 1000)
 
-    def _link(self, node: Node) -> BrokerLink | None:
+    def _note_trouble(self, queues: Sequence[PartitionQueue], problem: ClientError) -> None:
+        with self._lock:
+            for queue in queues:
+                queue.trouble = problem
+
+    def _link(self, node: Node, queues: Sequence[PartitionQueue]) -> BrokerLink | None:
         link = self._links.get(node.node_id)
         if link is not None and link.node == node and not link.connection.is_closed:
             return link
@@ -251,7 +264,7 @@ class Sender:
             link = self._links[node.node_id] = BrokerLink(node, self._cluster.connect(node))
         except RetriableError as problem:
             logger.info("%s", problem)
-            self._outbox.trouble = problem
+            self._note_trouble(queues, problem)
             self._cluster.mark_stale()
             self._blocked_until_s[node.node_id] = time.monotonic() + self._backoff.next_pause_s()
             return None

@@ -45,11 +45,11 @@ class Settlement:
 
     def put_back(self, batches: Sequence[ProducerBatch], problem: ClientError) -> list[Settled]:
         """Their connection is gone and their fate unknown: they go again as they are, or are given up."""
-        self._outbox.trouble = problem
         now_s = time.monotonic()
         settled = []
         for batch in batches:
             queue = self._accumulator.queue(batch.topic_partition)
+            queue.trouble = problem
             can_try_again = self._numbering.may_retry and batch.attempts <= self._settings.retries
             if can_try_again and not self._accumulator.has_expired(batch, now_s):
                 queue.put_back(batch, retry_at_s=now_s + self._pause_s(batch, ErrorCode.NETWORK_EXCEPTION))
@@ -73,7 +73,7 @@ class Settlement:
             error = Timeout(
                 f"{batch.topic_partition}: {batch.record_count} records were not delivered within "
                 f"delivery.timeout.ms={self._settings.delivery_timeout_ms}, after {batch.attempts} tries"
-                f"{self._outbox.told_trouble()}"
+                f"{self._accumulator.queue(batch.topic_partition).told_trouble}"
             )
             settled.append(self._given_up(batch, error))
         if settled:
@@ -82,7 +82,7 @@ class Settlement:
 
     def drop_all(self, error: ClientError) -> list[Settled]:
         """The end: also what is on its way."""
-        settled = [Settled(batch, error) for batch in self._accumulator.incomplete]
+        settled = [self._given_up(batch, error) for batch in self._accumulator.incomplete]
         self._release(settled)
         return settled
 
@@ -97,7 +97,7 @@ class Settlement:
             has_expired=self._accumulator.has_expired(batch, now_s),
             retries=self._settings.retries,
         )
-        self._outbox.trouble = outcome.error
+        queue.trouble = outcome.error
         if outcome.verdict is Verdict.SUCCEED:
             queue.succeeded(batch)
             return Settled(batch, answer=answer)

@@ -134,7 +134,7 @@ class TransactionManager:
 
     def is_prepared(self, partition: TopicPartition) -> bool:
         with self._lock:
-            return partition in self._partitions
+            return partition in self._partitions and self._state in _OPEN
 
     def batch_failed(self, batch: ProducerBatch, error: ClientError) -> None:
         with self._lock:
@@ -163,15 +163,23 @@ class TransactionManager:
             self._is_start_certain = True
             self._move(State.IN_TRANSACTION)
 
-    def check_can_send(self) -> None:
+    def check_can_send(self) -> int:
+        """Returns the number of the transaction that is open."""
         if self._state is not State.IN_TRANSACTION:
             self._require("send", State.IN_TRANSACTION)
+        return self._transaction_number
 
     def send_offsets(self, offsets: Offsets, group: ConsumerGroupMetadata, deadline: Deadline) -> None:
-        self._require("send_offsets_to_transaction", State.IN_TRANSACTION)
+        call = "send_offsets_to_transaction"
+        self._require(call, State.IN_TRANSACTION)
+        number = self._transaction_number
         if not offsets:
             return
         with self._calls:
+            # Another thread may have ended the transaction while this one waited.
+            self._require(call, State.IN_TRANSACTION)
+            if number != self._transaction_number:
+                raise IllegalState(f"{call}: the transaction has ended meanwhile, and another one has begun")
             is_first, self._has_started = not self._has_started, True
             try:
                 if not self._uses_v2:
@@ -187,29 +195,33 @@ class TransactionManager:
                 raise error from problem
 
     def commit(self, deadline: Deadline, settle: Settle) -> None:
-        self._begin_end("commit_transaction", is_commit=True, sources=(State.IN_TRANSACTION,))
+        number = self._begin_end("commit_transaction", is_commit=True, sources=(State.IN_TRANSACTION,))
         if self._state is State.COMMITTING_TRANSACTION:
             settle(deadline)
-        self._end(deadline)
+        self._end(number, deadline)
 
     def abort(self, deadline: Deadline, settle: Settle) -> None:
-        self._begin_end("abort_transaction", is_commit=False, sources=(State.IN_TRANSACTION, State.ABORTABLE_ERROR))
+        sources = (State.IN_TRANSACTION, State.ABORTABLE_ERROR)
+        number = self._begin_end("abort_transaction", is_commit=False, sources=sources)
         if self._state is State.ABORTING_TRANSACTION:
             settle(deadline)
-        self._end(deadline)
+        self._end(number, deadline)
 
-    def _begin_end(self, call: str, *, is_commit: bool, sources: tuple[State, ...]) -> None:
+    def _begin_end(self, call: str, *, is_commit: bool, sources: tuple[State, ...]) -> int:
+        """Returns the number of the transaction that is to end."""
         ending = State.COMMITTING_TRANSACTION if is_commit else State.ABORTING_TRANSACTION
         with self._lock:
             is_again = self._state in (ending, State.INITIALIZING) and self._is_commit is is_commit
-            if is_again and self._identity != NO_IDENTITY:
-                return
-            self._require(call, *sources)
-            self._is_commit = is_commit
-            self._move(ending)
+            if not (is_again and self._identity != NO_IDENTITY):
+                self._require(call, *sources)
+                self._is_commit = is_commit
+                self._move(ending)
+            return self._transaction_number
 
-    def _end(self, deadline: Deadline) -> None:
+    def _end(self, number: int, deadline: Deadline) -> None:
         with self._calls:
+            if self._state is State.READY or number != self._transaction_number:
+                raise IllegalState("another thread has ended this transaction meanwhile, and was told how it ended")
             if self._state in _IN_ERROR:
                 assert self._error is not None
                 raise self._error
@@ -274,6 +286,8 @@ class TransactionManager:
             if self._state is State.FATAL_ERROR:
                 return
             is_fatal = isinstance(problem, FatalError | FencedError)
+            if self._state is State.ABORTING_TRANSACTION and not is_fatal:
+                return  # nobody needs one more reason to abort
             if is_fatal or self._error is None or self._state is not State.ABORTABLE_ERROR:
                 self._error = problem
             logger.warning("transactional id '%s': %s", self.transactional_id, problem)

@@ -204,7 +204,7 @@ class Runner:
         end_session(self._spark)
 
     def _stop(self, seat: Seat, stage: Stage) -> None:
-        name, is_clean = seat.pipeline.name, False
+        name, is_clean = seat.pipeline.name, seat.is_done
         if is_jvm_alive():
             with forgiving_its_end():
                 is_clean = stage.stop(timeout_s=STOP_TIMEOUT_S)

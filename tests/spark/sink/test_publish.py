@@ -1,5 +1,6 @@
 """Pinned batches on their way to partitions: which lane they take, and that each partition keeps their order."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 
@@ -10,6 +11,7 @@ from fencepost.client import Admin
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout
 from fencepost.client.raw_producer import RawProducer
+from fencepost.client.sender import Sender
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
@@ -23,6 +25,7 @@ from fencepost.spark.sink import LANE_COUNT_MAX, TransactionalSink
 from fencepost.spark.sink_errors import GaveUp
 from fencepost.types import TopicPartition
 from tests.behaviour_client.reading import client_threads, read_topic
+from tests.interop.support import wait_for
 
 PARTITIONS = [TopicPartition("out", partition) for partition in range(4)]
 NAME = "lanes"
@@ -170,16 +173,34 @@ def test_a_lane_that_cannot_be_closed_is_not_used_again_and_keeps_no_other_open(
 
 
 def test_what_was_given_up_without_an_answer_is_not_taken_for_stored(
-    servers: str, own_control: TransactionControl
+    servers: str, own_control: TransactionControl, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     identity = begin(own_control)
+    monkeypatch.setattr(Sender, "_send_to", lambda *_: False)
     with RawProducer(servers, identity=identity, transactional_id=NAME) as producer:
         [(where, batch), *_] = _stamped(pinned(10), identity)
         sent = producer.put(where, batch, Deadline(TIMEOUT_S))
+        producer.stop()
         assert sent.delivery.wait(TIMEOUT_S)
-        sent.delivery.error = IllegalState("the producer was closed before the record was sent")
         with pytest.raises(IllegalState, match="was closed"):
             producer.settle([sent], Deadline(TIMEOUT_S))
+
+
+def test_a_forked_child_closes_a_publisher_without_touching_its_parents(
+    servers: str, own_control: TransactionControl
+) -> None:
+    identity = begin(own_control)
+    publisher = Publisher(KafkaOptions(servers), NAME)
+    publisher.publish(identity, pinned(10), timeout_s=TIMEOUT_S)
+    with publisher._producers[0]._outbox.lock:  # as another thread may, at the moment of a fork
+        child = os.fork()
+        if child == 0:
+            publisher.close()
+            os._exit(0)
+    ended = wait_for("the child ends", lambda: os.waitpid(child, os.WNOHANG)[0])
+    assert ended == child
+    publisher.publish(identity, [], timeout_s=TIMEOUT_S)
+    publisher.close()
 
 
 def test_nothing_is_committed_without_its_token(

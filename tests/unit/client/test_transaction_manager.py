@@ -1,6 +1,9 @@
 """The producer's state machine: every call in every state, every way that a call can end."""
 
+import threading
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -24,6 +27,7 @@ from fencepost.client.transaction_manager import TransactionManager
 from fencepost.client.transaction_states import LEGAL_TRANSITIONS, State
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
 from fencepost.types import TopicPartition
+from tests.interop.support import wait_for
 
 WHERE = TopicPartition("t", 0)
 OFFSETS = {WHERE: OffsetAndMetadata(1)}
@@ -302,6 +306,61 @@ def test_an_abort_of_partitions_that_may_never_have_been_added_takes_a_new_epoch
     manager.abort(DEADLINE, settled)
     assert control.asked[-2:] == ["abort", "bump"]
     assert manager.state is State.READY
+
+
+def prepare(manager: TransactionManager) -> None:
+    manager.prepare([WHERE], manager.transaction_number)
+
+
+@pytest.mark.parametrize(
+    ("call", "uses_v2"), [(prepare, False), (CALLS["send_offsets"], False), (CALLS["send_offsets"], True)]
+)
+def test_a_refusal_that_comes_while_the_transaction_is_aborted_changes_nothing(
+    call: Callable[[TransactionManager], None], uses_v2: bool
+) -> None:
+    """One thread aborts and waits for the call that another one has made."""
+    manager, control = make(uses_v2=uses_v2)
+    manager.init(DEADLINE)
+    manager.begin()
+    aborting: list[threading.Thread] = []
+
+    def refused_while_aborting(*_: Any, **__: Any) -> None:
+        aborting.append(threading.Thread(target=manager.abort, args=(DEADLINE, settled)))
+        aborting[0].start()
+        wait_for("the abort begins", lambda: manager.state is State.ABORTING_TRANSACTION)
+        raise TransactionAbortable("no")
+
+    control.add_partitions = control.txn_offset_commit = refused_while_aborting  # type: ignore[method-assign]
+    with pytest.raises(TransactionAbortable):
+        call(manager)
+    aborting[0].join(10)
+    assert manager.state is State.READY
+    assert manager.problem is None
+
+
+@pytest.mark.parametrize("has_next_begun", [False, True])
+@pytest.mark.parametrize("call", ["commit", "send_offsets"])
+def test_a_call_that_comes_to_its_turn_when_another_thread_has_ended_the_transaction_is_refused(
+    call: str, has_next_begun: bool
+) -> None:
+    manager, control = make()
+    bring_to(State.IN_TRANSACTION, manager, control)
+    with ThreadPoolExecutor(1) as other_thread:
+        with manager._calls:
+            late = other_thread.submit(CALLS[call], manager)
+            wait_for("the other thread waits", lambda: late.running())
+            if call == "commit":
+                wait_for("the commit begins", lambda: manager.state is State.COMMITTING_TRANSACTION)
+            time.sleep(0.05)
+            # What the thread that has its turn does.
+            manager._end_at_coordinator(DEADLINE)
+            manager._state = State.READY
+            if has_next_begun:
+                manager.begin()
+        with pytest.raises(IllegalState, match=r"another|READY"):
+            late.result(10)
+    assert control.asked.count("txn_offset_commit") == 0
+    assert control.asked.count("commit") + control.asked.count("abort") == 1
 
 
 @pytest.mark.parametrize("call", ["commit", "abort"])

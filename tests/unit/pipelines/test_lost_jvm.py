@@ -71,9 +71,11 @@ class StageOf:
 class Told:
     def __init__(self) -> None:
         self.events: list[str] = []
+        self.last: dict[str, Any] = {}
 
-    def event(self, what: str, **_: Any) -> None:
+    def event(self, what: str, **details: Any) -> None:
         self.events.append(what)
+        self.last = details
 
     def progress(self, *_: Any) -> None:
         pass
@@ -131,6 +133,7 @@ def test_a_jvm_that_ends_while_the_run_stops_is_no_error(jvms, monkeypatch, prob
     told = run_once(jvms, monkeypatch, stage)
     assert len(jvms.started) == 1
     assert told.events[-2:] == ["done", "stopped"]
+    assert told.last["micro_batch"] == "whole", "it was done before"
     assert stage.is_forgotten
 
 
