@@ -2,14 +2,20 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
+import confluent_kafka
 import pyarrow as pa
 import pytest
 
-from fencepost.client import Consumer, read_arrow
+from fencepost.client import Consumer, arrow_reading, read_arrow
+from fencepost.client.admin import Admin
+from fencepost.client.arrow_range import TopicReplaced
+from fencepost.client.consumer_exceptions import OffsetOutOfRange
 from tests.behaviour_client.consumer_reading import produce, read_all, run_transaction, transactional
 from tests.behaviour_client.reading import wait_for_markers
+from tests.interop.confluent.clients import admin as confluent_admin
 from tests.interop.confluent.clients import producer
 from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
 
@@ -94,6 +100,93 @@ def test_a_table_can_be_cut_out_by_offsets(servers: str, topic: str) -> None:
         *((0, offset) for offset in range(90, 95)),
         *((2, offset) for offset in range(3)),
     ]
+
+
+def fill(servers: str, topic: str) -> None:
+    """Offsets 0 to 199 of partition 0, in ten batches."""
+    for first in range(0, 200, 20):
+        produce(servers, topic, [b"%d" % number for number in range(first, first + 20)])
+
+
+def trim(servers: str, topic: str, offset: int) -> None:
+    client = confluent_admin(servers)
+    (future,) = client.delete_records([confluent_kafka.TopicPartition(topic, 0, offset)]).values()
+    assert future.result(DEADLINE_S).low_watermark == offset
+
+
+def after_the_first_rows(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
+    """Something happens to the topic while `read_arrow` is in the middle of it."""
+    take_pieces = arrow_reading.take_pieces
+    done: list[bool] = []
+
+    def take(*arguments: Any, **options: Any) -> list[pa.RecordBatch]:
+        pieces = take_pieces(*arguments, **options)
+        if pieces and not done:
+            done.append(True)
+            happens()
+        return pieces
+
+    monkeypatch.setattr(arrow_reading, "take_pieces", take)
+
+
+@pytest.mark.parametrize("start", [0, 99])
+def test_a_start_that_is_gone_is_an_error_that_says_from_where_on_there_is_something(
+    servers: str, topic: str, start: int
+) -> None:
+    fill(servers, topic)
+    trim(servers, topic, 100)
+    with pytest.raises(OffsetOutOfRange) as found:
+        read_arrow(servers, topic, start_offsets={0: start})
+    assert (found.value.topic_partition, found.value.offset) == ((topic, 0), start)
+    assert f"{topic}-0 at offset {start}: " in str(found.value)
+    assert "the first one there is has offset 100: ask from 100 on, or leave start_offsets out" in str(found.value)
+
+
+def test_a_start_that_is_there_or_was_not_given_or_of_an_empty_range_is_none(servers: str, topic: str) -> None:
+    fill(servers, topic)
+    trim(servers, topic, 100)
+    assert read_arrow(servers, topic)["offset"].to_pylist() == list(range(100, 200))
+    assert read_arrow(servers, topic, start_offsets={0: 100}).num_rows == 100
+    assert read_arrow(servers, topic, start_offsets={1: 0}).num_rows == 100
+    assert read_arrow(servers, topic, start_offsets={0: 50}, end_offsets={0: 50}).num_rows == 0
+    assert read_arrow(servers, topic, start_offsets={0: 200}).num_rows == 0
+    with pytest.raises(ValueError, match="-1 must not be negative"):
+        read_arrow(servers, topic, start_offsets={0: -1})
+
+
+def test_a_program_that_says_where_to_go_instead_gets_that(servers: str, topic: str) -> None:
+    fill(servers, topic)
+    trim(servers, topic, 100)
+    table = read_arrow(servers, topic, start_offsets={0: 0}, auto_offset_reset="earliest")
+    assert table["offset"].to_pylist() == list(range(100, 200))
+    with pytest.raises(OffsetOutOfRange):
+        read_arrow(servers, topic, start_offsets={0: 0}, auto_offset_reset=None)
+
+
+def test_rows_that_retention_takes_away_while_they_are_read_are_not_left_out_in_silence(
+    servers: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(servers, topic)
+    after_the_first_rows(monkeypatch, lambda: trim(servers, topic, 190))
+    with pytest.raises(OffsetOutOfRange, match="the first one there is has offset 190") as found:
+        read_arrow(servers, topic, max_partition_fetch_bytes=200)
+    assert found.value.offset is not None
+    assert 0 < found.value.offset < 190
+
+
+def test_a_topic_that_is_created_again_while_it_is_read_is_not_mixed_with_the_first(
+    servers: str, admin: Admin, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def recreate() -> None:
+        admin.delete_topics([topic])
+        wait_for("the end of the topic", lambda: topic not in admin.describe_topics())
+        admin.create_topic(topic, 3, 1)
+        fill(servers, topic)
+
+    fill(servers, topic)
+    after_the_first_rows(monkeypatch, recreate)
+    with pytest.raises(TopicReplaced, match="deleted and created again"):
+        read_arrow(servers, topic, max_partition_fetch_bytes=200, metadata_max_age_ms=100)
 
 
 def test_a_topic_with_nothing_to_read_is_an_empty_table(servers: str, topic: str) -> None:

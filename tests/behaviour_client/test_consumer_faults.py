@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer
+from fencepost.client.admin import Admin
 from fencepost.client.consumer_exceptions import CommitFailed, CorruptRecord
 from fencepost.client.exceptions import (
     GroupAuthorization,
@@ -15,7 +16,7 @@ from fencepost.client.exceptions import (
     TopicAuthorization,
 )
 from fencepost.errors import ErrorCode
-from tests.behaviour_client.consumer_reading import produce
+from tests.behaviour_client.consumer_reading import produce, read
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, DAMAGE, Fault, FaultProxy, delay, deny, deny_whole
 from tests.interop.support import wait_for
 
@@ -255,3 +256,34 @@ def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(pr
     assert time.monotonic() - started < 3.0
     with pytest.raises(IllegalState):
         consumer.poll(0)
+
+
+def test_an_answer_of_a_deleted_topic_in_the_socket_is_not_read_as_the_new_topics(
+    servers: str, admin: Admin, topic: str
+) -> None:
+    settings = QUICK | {"fetch_max_wait_ms": 10_000, "max_partition_fetch_bytes": 1_000_000}
+    with Consumer(servers, allow_auto_create_topics=False, metadata_max_age_ms=500, **settings) as consumer:
+        consumer.assign([(topic, 0)])
+        assert consumer.position((topic, 0)) == 0
+        assert consumer.poll(0.05) == []
+        produce(servers, topic, [b"old %d" % number for number in range(10)])
+        admin.delete_topics([topic])
+        wait_for("the end of the topic", lambda: topic not in admin.describe_topics())
+        admin.create_topic(topic, 3, 1)
+        produce(servers, topic, [b"new %d" % number for number in range(15)])
+        time.sleep(0.6)  # the metadata is too old now: the next poll looks at the topic before the socket
+        assert [record.value for record in read(consumer, 15)] == [b"new %d" % number for number in range(15)]
+
+
+def test_a_partition_without_a_leader_costs_no_question_for_every_poll(proxy: FaultProxy, topic: str) -> None:
+    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+    settings = QUICK | {"retry_backoff_ms": 1000, "retry_backoff_max_ms": 1000}
+    with Consumer(proxy.bootstrap_servers, **settings) as consumer:
+        consumer.assign([(topic, 0), (topic, 99)])
+        consumer.seek((topic, 0), 0)
+        consumer.seek((topic, 99), 0)
+        started, seen = time.monotonic(), 0
+        while seen < 100:
+            seen += len(consumer.poll(0.1, max_records=1))
+        # The first is the one that every consumer asks.
+        assert proxy.seen.count("Metadata") <= 3 + (time.monotonic() - started) / 0.8

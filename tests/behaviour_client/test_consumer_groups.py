@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.client import Consumer, TopicPartition
 from fencepost.client.consumer_exceptions import CommitFailed
-from fencepost.client.exceptions import FencedInstanceId
+from fencepost.client.exceptions import FencedInstanceId, Timeout
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading
@@ -200,18 +200,27 @@ def test_callbacks_may_ask_the_consumer_commit_and_seek(group_servers: str, topi
         assert {offset and offset.offset for offset in committed.values()} == {10}
 
 
-def test_what_a_callback_raises_comes_out_of_poll_and_the_partitions_are_there(
-    group_servers: str, topic: str, settings: Settings
+@pytest.mark.parametrize("problem", [ZeroDivisionError(), Timeout("the program's own, not the group's")])
+def test_what_a_callback_raises_comes_out_of_poll_and_it_is_called_again_before_the_first_record(
+    group_servers: str, topic: str, settings: Settings, problem: Exception
 ) -> None:
-    def refuse(_: list[TopicPartition]) -> None:
-        raise ZeroDivisionError
+    consumer_reading.produce(group_servers, topic, [b"record"])
+    told: list[list[TopicPartition]] = []
 
-    with Consumer(group_servers, group_id=topic, **settings) as member:
-        member.subscribe([topic], on_assigned=refuse)
-        with pytest.raises(ZeroDivisionError):
-            poll_until(member, lambda: False)
-        assert len(member.assignment()) == PARTITIONS
-        assert member.poll(0.1) == []
+    def refuse_twice(partitions: list[TopicPartition]) -> None:
+        told.append(partitions)
+        if len(told) < 3:
+            raise problem
+
+    with Consumer(group_servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
+        member.subscribe([topic], on_assigned=refuse_twice)
+        for _ in range(2):
+            with pytest.raises(type(problem)):
+                poll_until(member, lambda: False)
+            assert len(member.assignment()) == PARTITIONS
+        assert [record.value for record in read(member, 1)] == [b"record"]
+    assert len(told) == 3
+    assert told[0] == told[1] == told[2]
 
 
 def test_subscribing_to_other_topics_changes_what_is_assigned(

@@ -12,6 +12,7 @@ import pytest
 from fencepost.client import Producer
 from fencepost.client.exceptions import ClientError, FatalError, IllegalState
 from fencepost.client.sender import Sender
+from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.transaction_states import State
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
@@ -178,3 +179,63 @@ def test_a_send_that_waits_for_memory_while_its_transaction_is_aborted_sends_not
         producer.send(topic, b"next", partition=0)
         producer.commit_transaction()
     assert values(servers, topic) == [b"next"]
+
+
+def test_a_second_begin_at_the_same_time_is_refused_and_changes_nothing(
+    servers: str, name: str, topic: str, other_thread: ThreadPoolExecutor
+) -> None:
+    with transactional(servers, name) as producer:
+        transactions = producer._transactions
+        assert transactions is not None
+        with transactions._lock:  # held where the first one has looked at the state
+            late = other_thread.submit(producer.begin_transaction)
+            producer.begin_transaction()
+            producer.send(topic, b"kept", partition=0)
+        with pytest.raises(IllegalState, match="IN_TRANSACTION"):
+            late.result(PATIENCE_S)
+        producer.commit_transaction()
+    assert values(servers, topic) == [b"kept"]
+
+
+def test_two_threads_that_initialize_one_producer_leave_it_with_one_identity(
+    servers: str, name: str, topic: str, other_thread: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    init_producer_id = TransactionControl.init_producer_id
+    is_asked, may_go_on = threading.Event(), threading.Event()
+
+    def slowly(self: TransactionControl, **arguments: Any) -> Any:
+        is_asked.set()
+        assert may_go_on.wait(PATIENCE_S)
+        return init_producer_id(self, **arguments)
+
+    monkeypatch.setattr(TransactionControl, "init_producer_id", slowly)
+    with Producer(servers, transactional_id=name) as producer, ThreadPoolExecutor(1) as third_thread:
+        first = other_thread.submit(producer.init_transactions)
+        assert is_asked.wait(PATIENCE_S)
+        second = third_thread.submit(producer.init_transactions)
+        wait_for("the second thread waits", second.running)
+        may_go_on.set()
+        first.result(PATIENCE_S)
+        with pytest.raises(IllegalState, match="READY"):
+            second.result(PATIENCE_S)
+        with producer.transaction() as txn:
+            txn.send(topic, b"kept", partition=0)
+    assert values(servers, topic) == [b"kept"]
+
+
+def test_a_record_that_is_sent_while_the_producer_is_closed_does_not_keep_it_open(
+    servers: str, name: str, topic: str, other_thread: ThreadPoolExecutor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer = transactional(servers, name)
+    producer.begin_transaction()
+    producer.send(topic, b"aborted", partition=0).result(PATIENCE_S)
+    drop_waiting = producer._sender.drop_waiting
+
+    def dropped_a_moment_before_a_send(why: ClientError) -> None:
+        drop_waiting(why)
+        with pytest.raises(ClientError):
+            producer.send(topic, b"late", partition=0)
+
+    monkeypatch.setattr(producer._sender, "drop_waiting", dropped_a_moment_before_a_send)
+    producer.close(timeout=PATIENCE_S)
+    assert commit_one_more(servers, name, topic) == [b"next"]

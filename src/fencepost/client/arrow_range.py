@@ -8,6 +8,7 @@ is tried again until `default.api.timeout.ms` went by without progress. What the
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import pyarrow as pa
 
@@ -25,7 +26,7 @@ from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode
 from fencepost.records.columnar import DecodedBatches, decode_batches
 from fencepost.records.errors import InvalidRecordBatch
-from fencepost.records.header import read_header
+from fencepost.records.header import read_header, split_batches
 from fencepost.types import NO_TOPIC_ID, OffsetRange, TopicPartition
 
 
@@ -104,18 +105,36 @@ def _decode(
     chunk: FetchChunk, end_offset: int, settings: ConsumerSettings, *, include_headers: bool
 ) -> Iterator[DecodedBatches]:
     while not chunk.is_empty and chunk.position < end_offset:
-        data, is_filtered = chunk.rest()
-        try:
-            decoded = decode_batches(
-                data,
-                offsets=OffsetRange(chunk.position, end_offset),
-                skip_batch=is_filtered,
-                with_headers=include_headers,
-                check_crcs=settings.check_crcs,
-            )
-        except InvalidRecordBatch as problem:
-            raise chunk.corrupt(problem, read_header(data).base_offset) from problem
+        offsets = OffsetRange(chunk.position, end_offset)
+        decoded = decode_chunk(chunk, offsets, include_headers=include_headers, check_crcs=settings.check_crcs)
         if not decoded.consumed_bytes:
             return
         chunk.advance(decoded.consumed_bytes, decoded.next_offset)
         yield decoded
+
+
+def decode_chunk(chunk: FetchChunk, offsets: OffsetRange, *, include_headers: bool, check_crcs: bool) -> DecodedBatches:
+    """The rest of the chunk; if a batch of it is corrupt, what lies before; if that is the first, `CorruptRecord`."""
+    data, is_filtered = chunk.rest()
+    unused = is_filtered.copy()
+    options: dict[str, Any] = {"offsets": offsets, "with_headers": include_headers, "check_crcs": check_crcs}
+    try:
+        return decode_batches(data, skip_batch=is_filtered, **options)
+    except InvalidRecordBatch as problem:
+        good_bytes = _good_bytes(data, check_crcs=check_crcs)
+        if not good_bytes:
+            raise chunk.corrupt(problem, read_header(data).base_offset) from problem
+        chunk.replace_filter(unused)
+        return decode_batches(data[:good_bytes], skip_batch=unused, **options)
+
+
+def _good_bytes(data: memoryview, *, check_crcs: bool) -> int:
+    """How much of the data comes before the first batch that cannot be decoded."""
+    good_bytes = 0
+    for header, batch in split_batches(data, drop_partial_tail=True):
+        try:
+            decode_batches(batch, check_crcs=check_crcs)
+        except InvalidRecordBatch:
+            break
+        good_bytes += header.size_bytes
+    return good_bytes

@@ -3,32 +3,34 @@
 `read_arrow` reads a topic between two places, by default from its beginning to the last stable offset as it is at the
 call. `Consumer.poll_arrow` stands on `take_arrow`. Both filter aborted transactions and markers exactly as the record
 path does, with the same code.
+
+A table has every record between its two places or is not made: an offset that is gone, at the start or because
+retention overtook the read, is `OffsetOutOfRange`, unless `auto_offset_reset` is given and says where to go instead.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 
+from fencepost.client.arrow_range import TopicReplaced, decode_chunk
 from fencepost.client.consumer import Consumer
 from fencepost.client.consumer_assignment import PartitionState
 from fencepost.client.consumer_core import ConsumerCore
+from fencepost.client.consumer_exceptions import OffsetOutOfRange
 from fencepost.client.exceptions import ClientError, Timeout
-from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.client.fetch_session import is_same_topic
 from fencepost.client.time_limits import Deadline
-from fencepost.records.columnar import (
-    ALL_OFFSETS,
-    RECORD_SCHEMA_WITH_HEADERS,
-    DecodedBatches,
-    decode_batches,
-)
-from fencepost.records.errors import InvalidRecordBatch
-from fencepost.records.header import read_header, split_batches
+from fencepost.records.columnar import ALL_OFFSETS, RECORD_SCHEMA_WITH_HEADERS
+from fencepost.records.columnar_arrow import ARROW_BYTES_MAX
 from fencepost.types import OffsetRange, TopicPartition
 
-READ_SETTINGS = {"max_partition_fetch_bytes": 8 * 1024 * 1024, "group_id": None}
+READ_SETTINGS = {"max_partition_fetch_bytes": 8 * 1024 * 1024, "group_id": None, "auto_offset_reset": "none"}
 POLL_S = 1.0
+LAST_QUESTION_S = 5.0
+"""For where the log begins, when the time is all but up and the answer is part of an error."""
 PLACES_MIN = 4096
 
 
@@ -60,38 +62,82 @@ def read_arrow(
     """The records of a topic, in order within each partition. Offsets are by partition, the end not included.
 
     Reads up to the last stable offset of the moment (the high watermark for `isolation_level="read_uncommitted"`), so
-    it ends even while others write; `timeout` is in seconds.
+    it ends even while others write; `timeout` is in seconds. A partition that `start_offsets` does not name is read
+    from where it begins. `OffsetOutOfRange`: a start, or what comes next, is not there any more.
     """
     deadline = Deadline(timeout)
-    with Consumer(bootstrap_servers, **{**READ_SETTINGS, **settings}) as consumer:
+    given = {name: value for name, value in settings.items() if value is not None}
+    with Consumer(bootstrap_servers, **{**READ_SETTINGS, **given}) as consumer:
         chosen = None if partitions is None else set(partitions)
         wanted = [where for where in consumer.partitions_for(topic) if chosen is None or where.partition in chosen]
-        begins, ends = consumer.beginning_offsets(wanted), consumer.end_offsets(wanted)
-        for where in wanted:
-            begins[where] = (start_offsets or {}).get(where.partition, begins[where])
-            ends[where] = min(ends[where], (end_offsets or {}).get(where.partition, ends[where]))
-        remaining = {where: ends[where] for where in wanted if begins[where] < ends[where]}
-        consumer.assign(remaining)
-        for where in remaining:
-            consumer.seek(where, begins[where])
-        return pa.Table.from_batches(
-            _read_to_ends(consumer, remaining, deadline, include_headers=include_headers),
-            schema=ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA,
-        )
+        topic_id = consumer._core.cluster.metadata.topic_id(topic)
+        ranges = _ranges(consumer, wanted, start_offsets or {}, end_offsets or {})
+        consumer.assign(ranges)
+        for where, (start, _) in ranges.items():
+            consumer.seek(where, start)
+            # The offsets are this topic's: a change that happened while they were asked for is one, too.
+            consumer._core.assignment[where].topic_id = topic_id
+        ends = {where: end for where, (_, end) in ranges.items()}
+        try:
+            pieces = _read_to_ends(consumer, ends, deadline, include_headers=include_headers)
+        except OffsetOutOfRange as problem:
+            raise _explained(consumer, problem, topic_id, deadline) from problem
+        return pa.Table.from_batches(pieces, schema=ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA)
+
+
+def _ranges(
+    consumer: Consumer, wanted: list[TopicPartition], starts: Mapping[int, int], stops: Mapping[int, int]
+) -> dict[TopicPartition, OffsetRange]:
+    """What to read of each partition that has something to read."""
+    begins, ends = consumer.beginning_offsets(wanted), consumer.end_offsets(wanted)
+    ranges = {}
+    for where in wanted:
+        start = starts.get(where.partition, begins[where])
+        end = min(ends[where], stops.get(where.partition, ends[where]))
+        if start >= end:
+            continue
+        if 0 <= start < begins[where] and consumer._settings.auto_offset_reset == "none":
+            raise _gone(where, start, begins[where])
+        ranges[where] = OffsetRange(start, end)
+    return ranges
+
+
+def _explained(consumer: Consumer, problem: OffsetOutOfRange, topic_id: UUID, deadline: Deadline) -> OffsetOutOfRange:
+    """What happened to the topic while it was read."""
+    where = problem.topic_partition
+    if not is_same_topic(consumer._core.cluster.metadata.topic_id(where.topic), topic_id):
+        message = "the topic was deleted and created again while it was read; read it again"
+        return TopicReplaced(where, problem.offset, message)
+    limit_s = max(LAST_QUESTION_S, deadline.remaining_s)
+    return _gone(where, problem.offset, consumer.beginning_offsets([where], limit_s)[where])
+
+
+def _gone(where: TopicPartition, offset: int | None, first: int) -> OffsetOutOfRange:
+    message = f"it is gone, the first one there is has offset {first}: ask from {first} on, or leave start_offsets out"
+    return OffsetOutOfRange(where, offset, message)
 
 
 def take_arrow(
-    core: ConsumerCore, *, include_headers: bool, ends: Mapping[TopicPartition, int] | None = None
+    core: ConsumerCore,
+    *,
+    include_headers: bool,
+    ends: Mapping[TopicPartition, int] | None = None,
+    bytes_max: int = ARROW_BYTES_MAX,
 ) -> pa.RecordBatch:
-    """What has arrived of all partitions that are not paused, as one record batch, perhaps of no rows."""
+    """What has arrived of all partitions that are not paused, as one record batch, perhaps of no rows.
+
+    At most `bytes_max` in all columns together, because one column cannot hold more; the rest comes with the next call.
+    """
     core.fetch_in_bulk()
-    pieces = take_pieces(core, include_headers=include_headers, ends=ends)
-    if not pieces:
-        return _nothing(include_headers)
-    core.send()
-    if len(pieces) == 1:
-        return pieces[0]
-    return pa.Table.from_batches(pieces).combine_chunks().to_batches()[0]
+    with core.handing_out():
+        pieces = take_pieces(core, include_headers=include_headers, ends=ends, bytes_max=bytes_max)
+        if not pieces:
+            return _nothing(include_headers)
+        core.send()
+        if len(pieces) == 1:
+            return pieces[0]
+        (combined,) = pa.Table.from_batches(pieces).combine_chunks().to_batches()
+        return combined
 
 
 @cache
@@ -100,70 +146,86 @@ def _nothing(include_headers: bool) -> pa.RecordBatch:
 
 
 def take_pieces(
-    core: ConsumerCore, *, include_headers: bool, ends: Mapping[TopicPartition, int] | None = None
+    core: ConsumerCore,
+    *,
+    include_headers: bool,
+    ends: Mapping[TopicPartition, int] | None = None,
+    bytes_max: int | None = None,
 ) -> list[pa.RecordBatch]:
     """The same, one record batch for each answer of each partition. A problem behind some waits for the next call."""
-    pieces: list[pa.RecordBatch] = []
+    taken = _Taken(include_headers=include_headers, check_crcs=core.settings.check_crcs, bytes_max=bytes_max)
     try:
         for state in core.assignment:
-            if state.is_paused or state.position is None:
+            if state.is_paused:
                 continue
-            if state.decoded:
+            if state.decoded and state.position is not None:
                 # Records that iteration decoded and did not hand out: ask for them again.
                 state.move_to(state.position)
             end = (ends or {}).get(state.topic_partition, ALL_OFFSETS.end_offset)
-            _take_state(state, core, end, pieces, include_headers=include_headers)
-            if state.problem is not None and not state.chunks:
+            if not _take_state(state, end, taken):
+                break
+            is_before_end = state.position is None or state.position < end
+            if state.problem is not None and is_before_end and not state.chunks:
                 raise state.problem
     except ClientError:
-        if not pieces:
+        if not taken.pieces:
             raise
-    return pieces
+    for where in taken.had_a_turn:
+        core.assignment.rotate(where)
+    return taken.pieces
 
 
-def _take_state(
-    state: PartitionState, core: ConsumerCore, end: int, pieces: list[pa.RecordBatch], *, include_headers: bool
-) -> None:
+class _Taken:
+    """What one call takes."""
+
+    def __init__(self, *, include_headers: bool, check_crcs: bool, bytes_max: int | None) -> None:
+        self.include_headers = include_headers
+        self.check_crcs = check_crcs
+        self.pieces: list[pa.RecordBatch] = []
+        self.had_a_turn: dict[TopicPartition, None] = {}
+        self._bytes_max = bytes_max
+        self._size_bytes = 0
+
+    def add(self, piece: pa.RecordBatch, where: TopicPartition) -> bool:
+        """Whether there was room for it."""
+        size_bytes = piece.nbytes
+        if self._bytes_max is not None and not has_room(self._size_bytes, size_bytes, bytes_max=self._bytes_max):
+            return False
+        self._size_bytes += size_bytes
+        self.pieces.append(piece)
+        self.had_a_turn[where] = None
+        return True
+
+
+def has_room(taken_bytes: int, more_bytes: int, *, bytes_max: int) -> bool:
+    """Whether so much more may join what was taken; whatever comes first may."""
+    return not taken_bytes or taken_bytes + more_bytes <= bytes_max
+
+
+def _take_state(state: PartitionState, end: int, taken: _Taken) -> bool:
+    """Take what is here of the partition. False if there is more than has room; that is left as it was."""
     while state.chunks and state.position is not None and state.position < end:
         chunk = state.chunks[0]
         if chunk.is_empty:
             state.position = max(state.position, chunk.position)
             state.chunks.popleft()
             continue
-        offsets = OffsetRange(state.position, end)
-        decoded = _decode(chunk, offsets, include_headers=include_headers, check_crcs=core.settings.check_crcs)
+        unused = chunk.rest()[1].copy()
+        decoded = decode_chunk(
+            chunk,
+            OffsetRange(state.position, end),
+            include_headers=taken.include_headers,
+            check_crcs=taken.check_crcs,
+        )
+        if decoded.records.num_rows:
+            piece = _with_place(decoded.records, state.topic_partition, include_headers=taken.include_headers)
+            if not taken.add(piece, state.topic_partition):
+                chunk.replace_filter(unused)
+                return False
+            state.was_consumed = True
         chunk.advance(decoded.consumed_bytes, decoded.next_offset)
         state.position = decoded.next_offset
-        if decoded.records.num_rows:
-            state.was_consumed = True
-            pieces.append(_with_place(decoded.records, state.topic_partition, include_headers=include_headers))
-
-
-def _decode(chunk: FetchChunk, offsets: OffsetRange, *, include_headers: bool, check_crcs: bool) -> DecodedBatches:
-    """The rest of the chunk; if a batch of it is corrupt, what lies before; if that is the first, `CorruptRecord`."""
-    data, is_filtered = chunk.rest()
-    unused = is_filtered.copy()
-    options: dict[str, Any] = {"offsets": offsets, "with_headers": include_headers, "check_crcs": check_crcs}
-    try:
-        return decode_batches(data, skip_batch=is_filtered, **options)
-    except InvalidRecordBatch as problem:
-        good_bytes = _good_bytes(data, check_crcs=check_crcs)
-        if not good_bytes:
-            raise chunk.corrupt(problem, read_header(data).base_offset) from problem
-        chunk.replace_filter(unused)
-        return decode_batches(data[:good_bytes], skip_batch=unused, **options)
-
-
-def _good_bytes(data: memoryview, *, check_crcs: bool) -> int:
-    """How much of the data comes before the first batch that cannot be decoded."""
-    good_bytes = 0
-    for header, batch in split_batches(data, drop_partial_tail=True):
-        try:
-            decode_batches(batch, check_crcs=check_crcs)
-        except InvalidRecordBatch:
-            break
-        good_bytes += header.size_bytes
-    return good_bytes
+    return True
 
 
 def _with_place(records: pa.RecordBatch, where: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:

@@ -101,11 +101,16 @@ class Cluster:
             return True
         return time.monotonic() - refreshed_at > self.settings.metadata_max_age_ms / 1000
 
-    def refresh(self, topics: Iterable[str] | None = (), *, timeout_s: float | None = None) -> ClusterMetadata:
-        """Ask once, for `topics` and all that were asked for before; None asks for every topic that there is."""
+    def refresh(
+        self, topics: Iterable[str] | None = (), *, is_all: bool = False, timeout_s: float | None = None
+    ) -> ClusterMetadata:
+        """Ask once, for `topics` and, unless that is all, those that were asked for before; None asks for every topic
+        that there is. To ask for a topic may create it, so one that nobody wants any more must not be asked for."""
         with self._refresh_lock:
             if topics is not None:
                 with self._lock:
+                    if is_all:
+                        self._interest.clear()
                     self._interest.update(dict.fromkeys(topics))
                     asked = list(self._interest)
             request = MetadataRequest(

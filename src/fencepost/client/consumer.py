@@ -10,6 +10,7 @@ group a second thread keeps the membership; it ends with `close`. Settings are K
 """
 
 import re
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 CLOSE_TIMEOUT_S = 30.0
 ITERATION_PAUSE_S = 1.0
+HOUSEKEEPING_S = 0.1
+"""Iteration looks after the group this often at least, however slowly the program takes its records."""
 
 AnyPartitions = Iterable[tuple[str, int]]
 
@@ -69,6 +72,7 @@ class Consumer:
         self._is_woken = False
         self._iterated: PartitionState | None = None
         self._records_until_housekeeping = 0
+        self._keep_house_at_s = 0.0
         if topics is not None:
             try:
                 self.subscribe(topics) if group_id else self._assign_topics(topics)
@@ -165,6 +169,7 @@ class Consumer:
             or not state.decoded
             or state.is_paused
             or not self._records_until_housekeeping
+            or time.monotonic() >= self._keep_house_at_s
             or self._use.is_other_process
         ):
             state = self._next_state()
@@ -183,7 +188,7 @@ class Consumer:
         """The next record of this partition is the first one at or after `offset`."""
         if offset < 0:
             raise ValueError(f"offset {offset} must not be negative")
-        self._core.assignment[TopicPartition(*partition)].move_to(offset)
+        self._core.assignment[TopicPartition(*partition)].seek(offset)
 
     @one_user
     def seek_to_beginning(self, partitions: AnyPartitions | None = None) -> None:
@@ -232,7 +237,7 @@ class Consumer:
                 return state.position
             if deadline.has_passed:
                 raise Timeout(f"the position of {where} was not found in time")
-            self._core.keep_house()
+            self._core.find_positions()
             if state.position is None:
                 self._core.advance(Deadline(deadline.at_most(self._settings.retry_backoff_ms / 1000)))
 
@@ -284,12 +289,15 @@ class Consumer:
 
     @one_user
     def consumed_offsets(self) -> Offsets:
-        """For every assigned partition that records were handed out of: the offset after the last of them."""
-        return {
-            state.topic_partition: OffsetAndMetadata(state.position)
-            for state in self._core.assignment
-            if state.was_consumed and state.position is not None
-        }
+        """For every assigned partition that records were handed out of: the offset after the last of them, or where
+        the program has sought to since."""
+        consumed = [state.topic_partition for state in self._core.assignment if state.was_consumed]
+        return {where: OffsetAndMetadata(self.position(where)) for where in consumed}
+
+    @property
+    def taken_away_count(self) -> int:
+        """How many partitions have been taken away after records of them were handed out."""
+        return self._core.assignment.taken_away_count
 
     @one_user
     def offsets_for_times(
@@ -339,6 +347,7 @@ class Consumer:
         finally:
             self._use.leave()
             self._use.is_closed = True
+            self._iterated = None
 
     def __enter__(self) -> Self:
         return self
@@ -371,6 +380,7 @@ class Consumer:
                 if self._iterated is not None:
                     self._core.send()
                     self._records_until_housekeeping = self._settings.max_poll_records
+                    self._keep_house_at_s = time.monotonic() + HOUSEKEEPING_S
                     return self._iterated
                 self._core.advance(Deadline(ITERATION_PAUSE_S))
             finally:

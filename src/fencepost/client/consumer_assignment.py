@@ -48,7 +48,7 @@ class PartitionState:
         self.topic_id: UUID = ZERO_UUID
         self.position: int | None = None
         self.first_position: int | None = None
-        """Where reading began: what `seek_to_committed` goes back to while nothing is committed."""
+        """Where reading began, as far back as it went: where `seek_to_committed` leads while nothing is committed."""
         self.fetch_offset = 0
         self.start = start
         """What to resolve while `position` is None."""
@@ -56,6 +56,7 @@ class PartitionState:
         self.chunks: deque[FetchChunk] = deque()
         self.is_paused = False
         self.was_consumed = False
+        """Records were handed out since the program stood at the committed offset, wherever it has sought to since."""
         self.not_before_s = 0.0
         """Not to be asked for before this moment, after an error."""
         self.problem: ClientError | None = None
@@ -69,13 +70,25 @@ class PartitionState:
     def move_to(self, offset: int) -> None:
         self.drop()
         self.position = self.fetch_offset = offset
-        if self.first_position is None:
-            self.first_position = offset
+        self.first_position = offset if self.first_position is None else min(self.first_position, offset)
+
+    def seek(self, offset: int) -> None:
+        """The program's own choice: reading begins there, unless it has begun already."""
+        self._begin_anew()
+        self.move_to(offset)
 
     def start_from(self, start: Start) -> None:
         self.drop()
         self.position = None
         self.start = start
+        if start is Start.COMMITTED:
+            self.was_consumed = False
+        else:
+            self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        if not self.was_consumed:
+            self.first_position = None
 
     def fail(self, problem: PartitionProblem) -> None:
         self.problem = problem
@@ -101,7 +114,6 @@ class PartitionState:
         self.decoded.clear()
         self.chunks.clear()
         self.problem = None
-        self.was_consumed = False
         self.not_before_s = 0.0
 
 
@@ -110,6 +122,8 @@ class Assignment:
 
     def __init__(self) -> None:
         self._states: dict[TopicPartition, PartitionState] = {}
+        self.taken_away_count = 0
+        """How many partitions have left after records of them were handed out."""
 
     def __iter__(self) -> Iterator[PartitionState]:
         return iter(list(self._states.values()))
@@ -139,6 +153,7 @@ class Assignment:
         for where, state in self._states.items():
             if where not in wanted:
                 state.drop()
+                self.taken_away_count += state.was_consumed
         self._states = {where: self._states.get(where) or PartitionState(where) for where in wanted}
 
     def rotate(self, topic_partition: TopicPartition) -> None:

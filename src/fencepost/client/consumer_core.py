@@ -6,9 +6,11 @@ Trouble that passes is tried again at the next turn, after a pause.
 """
 
 import contextlib
+import logging
 import os
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from uuid import UUID
 
 from fencepost.client.cluster import Cluster
@@ -26,6 +28,8 @@ from fencepost.client.topic_pattern import TopicPattern
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, Offsets
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
+
+logger = logging.getLogger("fencepost.client")
 
 WAKEUP_BYTES = 4096
 POSITION_TIMEOUT_S = 5.0
@@ -52,6 +56,10 @@ class ConsumerCore:
         self._wakeup, self._waker = os.pipe()
         os.set_blocking(self._wakeup, False)
         os.set_blocking(self._waker, False)
+        self._wake_lock = threading.Lock()
+        self._is_closed = False
+        self._closing: Deadline | None = None
+        """When `close` is to be done."""
         self._commit_at_s = time.monotonic() + settings.auto_commit_interval_ms / 1000
         self._pause_until_s = 0.0
         self._refresh_at_s = 0.0
@@ -121,12 +129,27 @@ class ConsumerCore:
         """What is here already, up to so many. A problem behind some records waits for the next call."""
         records: list[ConsumerRecord] = []
         try:
-            while len(records) < max_records and (state := self.ready_state()) is not None:
-                self._take_from(state, records, max_records)
+            with self.handing_out():
+                while len(records) < max_records and (state := self.ready_state()) is not None:
+                    self._take_from(state, records, max_records)
         except ClientError:
             if not records:
                 raise
         return records
+
+    @contextlib.contextmanager
+    def handing_out(self) -> Iterator[None]:
+        """An interrupt, or memory that is used up: nobody gets what was taken until then, so it is not behind us."""
+        before = [(state, state.position) for state in self.assignment]
+        try:
+            yield
+        except ClientError:
+            raise
+        except BaseException:
+            for state, position in before:
+                if position is not None and state.position != position:
+                    state.move_to(position)
+            raise
 
     def take_one(self, state: PartitionState) -> ConsumerRecord:
         record = self._make_record(state.topic_partition, state.decoded[0])
@@ -146,7 +169,12 @@ class ConsumerCore:
             os.read(self._wakeup, WAKEUP_BYTES)
 
     def send(self) -> None:
-        self._fetcher.send()
+        """Ask for what follows records that are about to be handed out. They must not be lost by a problem with that,
+        which is met again when there is nothing left to hand out."""
+        try:
+            self._fetcher.send()
+        except ClientError as problem:
+            logger.info("nothing more can be asked for: %s", problem)
 
     def fetch_in_bulk(self) -> None:
         """For who takes whole answers: more in each, unless the program has said how much."""
@@ -155,8 +183,9 @@ class ConsumerCore:
 
     def wake(self) -> None:
         """End the wait of `advance`, from any thread."""
-        with contextlib.suppress(OSError):
-            os.write(self._waker, b"\0")
+        with self._wake_lock, contextlib.suppress(OSError):
+            if not self._is_closed:
+                os.write(self._waker, b"\0")
 
     # House-keeping
 
@@ -164,8 +193,12 @@ class ConsumerCore:
         if self.committer is not None:
             self.committer.poll()
         if self.subscription is not None:
-            self._try(self.subscription.poll)
+            self._try(self.subscription.look)
+            self.subscription.tell()
         self._commit_automatically()
+        self.find_positions()
+
+    def find_positions(self) -> None:
         if time.monotonic() < self._pause_until_s:
             return
         if self._needs_metadata and time.monotonic() >= self._refresh_at_s:
@@ -185,13 +218,14 @@ class ConsumerCore:
 
     def commit_before_revocation(self) -> None:
         if self._commits_on_revocation and self.committer is not None:
-            limit = Deadline(self.settings.default_api_timeout_ms / 1000)
+            limit = self._closing or Deadline(self.settings.default_api_timeout_ms / 1000)
             with contextlib.suppress(GroupFenced, RetriableError):
                 self.committer.commit_sync(self.positions(), limit)
 
     def close(self, deadline: Deadline, *, commits: bool) -> None:
         subscription = self.subscription
         self._commits_on_revocation = self._commits_on_revocation and commits
+        self._closing = deadline
         try:
             if subscription is not None:
                 subscription.leave(deadline)
@@ -204,8 +238,10 @@ class ConsumerCore:
             self.cluster.close()
             if subscription is not None:
                 subscription.wait_until_ended(max(1.0, deadline.remaining_s))
-            os.close(self._wakeup)
-            os.close(self._waker)
+            with self._wake_lock:  # the descriptors may be somebody else's from here on
+                self._is_closed = True
+                os.close(self._wakeup)
+                os.close(self._waker)
 
     def _take_from(self, state: PartitionState, records: list[ConsumerRecord], max_records: int) -> None:
         try:
@@ -230,7 +266,7 @@ class ConsumerCore:
 
     def _refresh(self) -> None:
         """Ask for the topics; raises what waiting does not mend, such as a topic that we may not see."""
-        known = self.cluster.refresh(self._topics()).topics
+        known = self.cluster.refresh(self._topics(), is_all=True).topics
         if self._needs_metadata:
             self._refresh_at_s = time.monotonic() + METADATA_PAUSE_S
         for topic in self._topics():

@@ -5,11 +5,11 @@ import time
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_assignment import Assignment, PartitionState, Start
-from fencepost.client.consumer_exceptions import CorruptRecord, OffsetOutOfRange
+from fencepost.client.consumer_exceptions import OffsetOutOfRange
 from fencepost.client.consumer_settings import ConsumerSettings
 from fencepost.client.error_table import REFRESH_METADATA, Category, category_of, error_of
 from fencepost.client.fetch_chunk import FetchChunk
-from fencepost.client.fetch_session import Targets
+from fencepost.client.fetch_session import FetchTarget, Targets, is_same_topic
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.fetch import PartitionData
@@ -29,7 +29,7 @@ def take_answer(
     """Act upon one partition's answer, unless it is to a question that is no longer asked."""
     where = TopicPartition(topic, answer.partition_index)
     state, target = assignment.get(where), targets.get(where)
-    if state is None or target is None or state.position is None or state.fetch_offset != target.fetch_offset:
+    if state is None or target is None or state.position is None or not is_still_asked(state, target):
         return
     if answer.error_code == ErrorCode.NONE:
         _keep_records(state, answer, settings)
@@ -44,6 +44,11 @@ def take_answer(
             cluster.mark_stale()
     else:
         state.problem = error_of(answer.error_code, "Fetch", what=f"{where} at offset {state.fetch_offset}")
+
+
+def is_still_asked(state: PartitionState, target: FetchTarget) -> bool:
+    """Whether this is what the partition wants by now: a new topic of the same name begins at the same offset 0."""
+    return state.fetch_offset == target.fetch_offset and is_same_topic(state.topic_id, target.topic_id)
 
 
 def reset(state: PartitionState, settings: ConsumerSettings, reason: str) -> None:
@@ -62,15 +67,13 @@ def _keep_records(state: PartitionState, answer: PartitionData, settings: Consum
     if not len(records):
         return
     aborted = [(row.producer_id, row.first_offset) for row in answer.aborted_transactions or ()]
-    try:
-        chunk = FetchChunk(
-            state.topic_partition,
-            records,
-            fetch_offset=state.fetch_offset,
-            aborted_transactions=aborted if settings.is_read_committed else None,
-        )
-    except CorruptRecord as problem:
-        state.fail(problem)
-        return
+    chunk = FetchChunk(
+        state.topic_partition,
+        records,
+        fetch_offset=state.fetch_offset,
+        aborted_transactions=aborted if settings.is_read_committed else None,
+    )
     if not chunk.is_empty:
         state.keep(chunk)
+    if chunk.damage is not None:
+        state.fail(chunk.damage)

@@ -2,6 +2,7 @@
 
 Pure. `next_offset` is where the answer ends, known at once from the headers, so that the next fetch can be under way
 while this one is decoded. Batches that are not for the reader are passed over; the place to go on moves past them.
+Behind a batch with an impossible length no other can be found: the chunk ends before it, and `damage` names it.
 """
 
 from collections.abc import Iterable
@@ -20,7 +21,7 @@ _LENGTH_START = 8
 
 
 class FetchChunk:
-    __slots__ = ("_at", "_data", "_end", "_filter", "_where", "fetch_offset", "next_offset", "position")
+    __slots__ = ("_at", "_data", "_end", "_filter", "_where", "damage", "fetch_offset", "next_offset", "position")
 
     def __init__(
         self,
@@ -37,6 +38,8 @@ class FetchChunk:
         self.fetch_offset = fetch_offset
         self.position = fetch_offset
         """The offset to go on from: behind the last batch that was taken or passed over."""
+        self.damage: CorruptRecord | None = None
+        """What comes behind the last batch of the chunk, for who has handed out everything before it."""
         last, self._end = self._walk()
         self.next_offset = (
             fetch_offset if last is None else max(read_header(self._data, last).last_offset + 1, fetch_offset)
@@ -84,14 +87,15 @@ class FetchChunk:
         return CorruptRecord(self._where, offset, f"{problem}; seek past it to go on")
 
     def _walk(self) -> tuple[int | None, int]:
-        """Where the last whole batch begins and ends; a batch that was cut short is not counted."""
+        """Where the last whole batch begins and ends; one that was cut short or has a wrong length is not counted."""
         size_bytes, at, last = len(self._data), 0, None
         while at + HEADER_BYTES <= size_bytes:
             end = at + LENGTH_END + _LENGTH.unpack_from(self._data, at + _LENGTH_START)[0]
             if end > size_bytes:
                 break
             if end < at + HEADER_BYTES:
-                offset = read_header(self._data, at).base_offset
-                raise CorruptRecord(self._where, offset, f"a batch says it has {end - at} bytes; seek past it to go on")
+                problem = InvalidRecordBatch(f"a batch says it has {end - at} bytes")
+                self.damage = self.corrupt(problem, read_header(self._data, at).base_offset)
+                break
             last, at = at, end
         return last, at

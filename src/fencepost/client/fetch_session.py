@@ -78,6 +78,11 @@ def has_topic_ids(targets: Mapping[TopicPartition, FetchTarget]) -> bool:
     return all(target.topic_id != ZERO_UUID for target in targets.values())
 
 
+def is_same_topic(one: UUID, other: UUID) -> bool:
+    """Whether both ids can be of one topic: where brokers of several releases meet, some answers have no id."""
+    return one == other or ZERO_UUID in (one, other)
+
+
 def _by_topic(targets: Mapping[TopicPartition, FetchTarget]) -> list[FetchTopic]:
     topics: dict[tuple[str, UUID], FetchTopic] = {}
     for (name, partition), target in targets.items():

@@ -12,11 +12,11 @@ from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_assignment import Assignment, PartitionState
 from fencepost.client.consumer_settings import ConsumerSettings
 from fencepost.client.exceptions import RetriableError
-from fencepost.client.fetch_answer import take_answer
+from fencepost.client.fetch_answer import is_still_asked, take_answer
 from fencepost.client.fetch_node import NodeFetcher
-from fencepost.client.fetch_session import FetchTarget, Targets
-from fencepost.client.metadata import Node
-from fencepost.client.time_limits import Deadline
+from fencepost.client.fetch_session import FetchTarget, Targets, is_same_topic
+from fencepost.client.metadata import Node, TopicMetadata
+from fencepost.client.time_limits import Backoff, Deadline
 
 CHUNKS_WAITING_MAX = 1
 
@@ -28,6 +28,8 @@ class Fetcher:
         self._assignment = assignment
         self._nodes: dict[Node, NodeFetcher] = {}
         self._not_before_s: dict[Node, float] = {}
+        self._leaders_backoff = Backoff(settings)
+        self._leaders_not_before_s = 0.0
         self.partition_bytes_max = settings.max_partition_fetch_bytes
 
     def send(self) -> None:
@@ -100,19 +102,32 @@ class Fetcher:
         """What to ask whom for, brokers with nothing to ask for included if a request to them is in flight."""
         now_s = time.monotonic()
         targets: dict[Node, Targets] = {node: {} for node in self._nodes}
+        # One look: other threads refresh the metadata, and two looks may not fit each other.
         metadata = self._cluster.metadata
+        is_leaderless = False
         for state in self._assignment:
             if state.position is None or state.is_paused or state.problem is not None or state.not_before_s > now_s:
                 continue
             node = metadata.leader(state.topic_partition)
             if node is None:
-                self._cluster.mark_stale()
-            elif self._not_before_s.get(node, 0.0) <= now_s:
-                targets.setdefault(node, {})[state.topic_partition] = self._target(state)
+                is_leaderless = True
+                continue
+            topic = metadata.topics[state.topic_partition.topic]
+            # Until the consumer has looked at a new topic's id, its offsets are those of the old one.
+            if self._not_before_s.get(node, 0.0) <= now_s and is_same_topic(state.topic_id, topic.topic_id):
+                targets.setdefault(node, {})[state.topic_partition] = self._target(state, topic)
+        self._look_for_leaders(is_leaderless, now_s)
         return targets
 
-    def _target(self, state: PartitionState) -> FetchTarget:
-        topic = self._cluster.metadata.topics[state.topic_partition.topic]
+    def _look_for_leaders(self, is_leaderless: bool, now_s: float) -> None:
+        """Have the cluster asked who leads, with pauses: every question holds up the program's next poll."""
+        if not is_leaderless:
+            self._leaders_backoff.reset()
+        elif now_s >= self._leaders_not_before_s:
+            self._cluster.mark_stale()
+            self._leaders_not_before_s = now_s + self._leaders_backoff.next_pause_s()
+
+    def _target(self, state: PartitionState, topic: TopicMetadata) -> FetchTarget:
         return FetchTarget(
             topic_id=topic.topic_id,
             fetch_offset=state.fetch_offset,
@@ -124,10 +139,10 @@ class Fetcher:
         return any(len(self._assignment[where].chunks) > CHUNKS_WAITING_MAX for where in targets)
 
     def _is_outdated(self, fetcher: NodeFetcher) -> bool:
-        """Whether the program has sought another place since the request left."""
+        """Whether the program has sought another place since the request left, or the topic is another one."""
         for where, target in fetcher.targets.items():
             state = self._assignment.get(where)
-            if state is not None and state.position is not None and state.fetch_offset != target.fetch_offset:
+            if state is not None and state.position is not None and not is_still_asked(state, target):
                 return True
         return False
 

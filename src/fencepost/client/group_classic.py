@@ -4,12 +4,13 @@ Eager: everything is given up before joining again. Cooperative (KIP-429): parti
 new assignment lacks is given up afterwards, and the member joins once more so that it can be given away.
 """
 
+import logging
 import time
 from collections.abc import Iterable
 
 from fencepost.client.cluster import CoordinatorType, ResponseT
-from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import ClientError, GroupFenced
+from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
+from fencepost.client.exceptions import ClientError, GroupFenced, RetriableError
 from fencepost.client.group_classic_protocol import (
     PROTOCOL_TYPE,
     assign,
@@ -19,7 +20,7 @@ from fencepost.client.group_classic_protocol import (
     read_members,
 )
 from fencepost.client.group_member import NOTHING, Change, GroupMember, Partitions
-from fencepost.client.time_limits import Deadline
+from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import NO_GENERATION, NO_MEMBER_ID
 from fencepost.errors import ErrorCode
 from fencepost.wire.message import Message
@@ -27,6 +28,8 @@ from fencepost.wire.messages.heartbeat import HeartbeatRequest, HeartbeatRespons
 from fencepost.wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from fencepost.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from fencepost.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
+
+logger = logging.getLogger("fencepost.client")
 
 JOIN_GRACE_S = 5.0
 """What the coordinator may take beyond the rebalance timeout to answer a join."""
@@ -37,7 +40,9 @@ FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION
 class ClassicMember(GroupMember):
     _must_join = True
     _leads: dict[str, int] | None = None
-    """Of the leader: the partitions that it shared out, by topic."""
+    """Of the leader: the partitions that there were when it began to lead, by topic."""
+    _session_ends_at_s = 0.0
+    """Unless the coordinator is heard again. Its own clock began a little earlier."""
 
     @property
     def _is_eager(self) -> bool:
@@ -64,14 +69,13 @@ class ClassicMember(GroupMember):
             self._stay()
 
     def _join(self) -> None:
-        owned, topics = self._owned, self._topics
-        self._must_join = False
+        with self._news:
+            owned, topics = self._owned, self._topics
+            self._must_join = False
         try:
             joined = self._ask_to_join(owned, topics)
-            assignments: list[SyncGroupRequestAssignment] = []
             self._leads = None
-            if joined.leader == joined.member_id and not joined.skip_assignment:
-                assignments = self._share_out(joined)
+            assignments = self._lead(joined) if joined.leader == joined.member_id else []
             target = self._sync(joined, assignments)
         except GroupFenced as problem:
             self._must_join = True
@@ -83,8 +87,9 @@ class ClassicMember(GroupMember):
         except ClientError:
             self._must_join = True
             raise
-        if self._hand_over(Change(target)) and not self._is_eager and owned - target:
+        if not self._is_eager and owned - target:
             self._must_join = True
+        self._hand_over(Change(target))
 
     def _ask_to_join(self, owned: Partitions, topics: list[str]) -> JoinGroupResponse:
         settings = self._settings
@@ -108,12 +113,13 @@ class ClassicMember(GroupMember):
                 self._member_id, self._generation_id = response.member_id, response.generation_id
             return response
 
-    def _share_out(self, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
+    def _lead(self, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
+        """Share out, and watch the topics from here on; a static leader that came back (KIP-814) only watches."""
         members = read_members(joined.members)
         topics = sorted({topic for member in members for topic in member.topics})
         self._cluster.refresh(topics)
         self._leads = self._partition_counts(topics)
-        return assign(joined.protocol_name or "", members, self._leads)
+        return [] if joined.skip_assignment else assign(joined.protocol_name or "", members, self._leads)
 
     def _sync(self, joined: JoinGroupResponse, assignments: list[SyncGroupRequestAssignment]) -> Partitions:
         request = SyncGroupRequest(
@@ -129,23 +135,43 @@ class ClassicMember(GroupMember):
         response = self._call(request, SyncGroupResponse, timeout_s=limit_s)
         self._refuse(response.error_code, "SyncGroup")
         self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
+        self._renew_session()
         return read_assignment(response.assignment)
 
     def _hand_over(self, change: Change) -> bool:
-        """Offer, and stay in the group until the consumer has settled; False if it did not come to that."""
+        """Offer, and stay in the group until the consumer has settled; False if it did not come to that.
+
+        Trouble that passes is sat out here, so that no join begins with an offer open: `poll` would follow it in a
+        generation that it was not made for.
+        """
         if change.target == self._owned and not change.is_lost:
             return True
         self._offer(change)
+        backoff = Backoff(self._settings)
         while not self._is_closing:
             pause_s = 1.0 if change.is_lost else self._beat_at_s - time.monotonic()
             self._wait(pause_s, lambda: self._is_closing or self._change is None)
             if self._change is None:
                 return True
             if not change.is_lost and not self._is_closing:
-                self._stay()
+                self._try_to_stay(backoff)
                 if self._generation_id < 0:
                     return False
         return False
+
+    def _try_to_stay(self, backoff: Backoff) -> None:
+        """A lost heartbeat is sent again. Once the session is over, what is on offer may be somebody else's already."""
+        try:
+            self._stay()
+        except RetriableError as problem:
+            logger.debug("group '%s': %s", self._settings.group_id, problem)
+            if problem.error_code in FIND_COORDINATOR_AGAIN:
+                self._cluster.forget_coordinator(CoordinatorType.GROUP, self._settings.group_id)
+            if time.monotonic() < self._session_ends_at_s:
+                self._beat_at_s = time.monotonic() + backoff.next_pause_s()
+            else:
+                # A coordinator that has taken over begins every session anew: it may still know this id.
+                self._lose(keeps_id=True)
 
     def _stay(self) -> None:
         """A heartbeat, if one is due; out of the group if the program is silent."""
@@ -164,13 +190,24 @@ class ClassicMember(GroupMember):
             group_instance_id=self._instance_id,
         )
         self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
-        response = self._call(request, HeartbeatResponse)
+        response = self._call(request, HeartbeatResponse, deadline=self._beat_deadline)
         if response.error_code in REBALANCING:
             self._must_join = True
+            self._renew_session()
         elif response.error_code in FORGOTTEN:
             self._lose(keeps_id=response.error_code == ErrorCode.ILLEGAL_GENERATION)
         else:
             self._refuse(response.error_code, "Heartbeat")
+            self._renew_session()
+
+    def _renew_session(self) -> None:
+        self._session_ends_at_s = time.monotonic() + self._settings.session_timeout_ms / 1000
+
+    @property
+    def _beat_deadline(self) -> Deadline:
+        """No later than the end of the session, so that it is not missed; once it is over there is no hurry."""
+        left_s = self._session_ends_at_s - time.monotonic()
+        return Deadline(self._deadline.at_most(left_s)) if left_s > 0 else self._deadline
 
     def _lose(self, *, keeps_id: bool = False) -> None:
         """Out of the group: what was owned may be somebody else's already.

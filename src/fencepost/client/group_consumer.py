@@ -165,7 +165,10 @@ class ConsumerProtocolMember(GroupMember):
         raise RetriableBrokerError(str(error), error_code=error.error_code)
 
     def _say_goodbye(self, deadline: Deadline) -> None:
-        with self._calling:
+        # The member's thread may be in a call that is not answered: then the session ends by itself.
+        if not self._calling.acquire(timeout=deadline.at_most(threading.TIMEOUT_MAX)):
+            return
+        try:
             if self._generation_id < 0:
                 return
             request = ConsumerGroupHeartbeatRequest(
@@ -176,6 +179,8 @@ class ConsumerProtocolMember(GroupMember):
                 topic_partitions=None,
             )
             self._call(request, deadline)
+        finally:
+            self._calling.release()
 
     def _by_topic_id(self, partitions: Partitions) -> list[TopicPartitions]:
         topics: dict[str, list[int]] = {}

@@ -56,15 +56,19 @@ class GroupSubscription:
         self._wake = wake
         self._has_joined = False
         self._is_changing = False
+        self._change: Change | None = None
+        self._unannounced: list[TopicPartition] = []
+        """Partitions that we have, and whose `on_assigned` has failed."""
         self._member: GroupMember | None = None
         self.callbacks = callbacks
         self.topics = list(topics)
         self.pattern = pattern
         """What `topics` follow, if they were not named."""
 
-    def poll(self) -> None:
-        """Follow the group: may call back, may raise what ended the membership. Does nothing inside a callback."""
-        if self._is_changing:
+    def look(self) -> None:
+        """Follow the group: may raise what ended the membership. Does nothing inside a callback, or while the program
+        has yet to hear of the last change."""
+        if self._is_changing or self._change is not None:
             return
         self._follow_pattern()
         if self._member is None:
@@ -78,7 +82,20 @@ class GroupSubscription:
             return
         if change is not None:
             self._has_joined = True
+            self._change = change
+
+    def tell(self) -> None:
+        """Make the change that was seen, and call back. What a callback raises is the program's own: it comes out of
+        here as it is, and partitions whose `on_assigned` failed are announced again before a record of them is looked
+        for."""
+        if self._is_changing:
+            return
+        if self._change is not None:
+            assert self._member is not None
+            change, self._change = self._change, None
             self._become(change, self._member)
+        elif self._unannounced:
+            self._announce(self._unannounced)
 
     def change_topics(self, topics: Iterable[str]) -> None:
         self.topics = list(topics)
@@ -119,11 +136,20 @@ class GroupSubscription:
             self._give_up(change.target, is_lost=change.is_lost)
             taken = [where for where in sorted(change.target) if where not in self._assignment]
             self._assignment.become(sorted(change.target))
-            if taken and self.callbacks.on_assigned is not None:
-                self.callbacks.on_assigned(taken)
+            self._announce([*self._unannounced, *taken])
         finally:
             self._is_changing = False
             member.settled(change, frozenset(self._assignment.partitions))
+
+    def _announce(self, partitions: list[TopicPartition]) -> None:
+        self._unannounced = [where for where in partitions if where in self._assignment]
+        was_changing, self._is_changing = self._is_changing, True
+        try:
+            if self._unannounced and self.callbacks.on_assigned is not None:
+                self.callbacks.on_assigned(self._unannounced)
+        finally:
+            self._is_changing = was_changing
+        self._unannounced = []
 
     def _give_up(self, target: frozenset[TopicPartition], *, is_lost: bool) -> None:
         given_up = sorted(where for where in self._assignment.partitions if where not in target)

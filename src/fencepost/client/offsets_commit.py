@@ -62,12 +62,14 @@ class OffsetCommitter:
         self._topic_id_of = topic_id_of
         self._connection: Connection | None = None
         self._pending: deque[Pending] = deque()
+        self._told: deque[tuple[OnCommit, Offsets, ClientError | None]] = deque()
+        """Calls of the program that are due: made one by one at the end of a call of ours, because they may raise."""
 
     def commit_async(self, offsets: Offsets, on_commit: OnCommit | None, deadline: Deadline) -> None:
         try:
             sent = self._send(offsets, deadline)
         except (RetriableError, CommitFailed) as problem:
-            _call_back(on_commit, offsets, problem)
+            self._tell(on_commit, offsets, problem)
         else:
             self._pending.append(Pending(sent, offsets, on_commit))
 
@@ -78,7 +80,7 @@ class OffsetCommitter:
         while True:
             try:
                 self._exchange(offsets, deadline)
-                return
+                break
             except RetriableError as problem:
                 pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
                 if problem.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
@@ -88,16 +90,17 @@ class OffsetCommitter:
                 if problem.error_code != ErrorCode.STALE_MEMBER_EPOCH or deadline.has_passed:
                     raise
                 pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
+        self._call_back()
 
     def poll(self) -> None:
-        """Look at the answers that have arrived."""
-        if not self._pending or self._connection is None:
-            return
-        try:
-            for sent, response in self._connection.receive_available():
-                self._settle(sent, response)
-        except RetriableError as problem:
-            self._lose(problem)
+        """Look at the answers that have arrived, and call back."""
+        if self._pending and self._connection is not None:
+            try:
+                for sent, response in self._connection.receive_available():
+                    self._settle(sent, response)
+            except RetriableError as problem:
+                self._lose(problem)
+        self._call_back()
 
     def finish(self, deadline: Deadline) -> None:
         """Wait for the answers that are still to come."""
@@ -106,6 +109,7 @@ class OffsetCommitter:
                 self._settle(*self._connection.receive())
             except RetriableError as problem:
                 self._lose(problem)
+        self._call_back()
 
     def close(self) -> None:
         if self._connection is not None:
@@ -146,7 +150,17 @@ class OffsetCommitter:
     def _settle(self, sent: InFlight, response: Message) -> None:
         if self._pending and self._pending[0].sent is sent:
             pending = self._pending.popleft()
-            _call_back(pending.on_commit, pending.offsets, self._problem_in(sent, response))
+            self._tell(pending.on_commit, pending.offsets, self._problem_in(sent, response))
+
+    def _tell(self, on_commit: OnCommit | None, offsets: Offsets, problem: ClientError | None) -> None:
+        if on_commit is not None:
+            self._told.append((on_commit, offsets, problem))
+
+    def _call_back(self) -> None:
+        # Only those that are due by now: a call that commits again, and is refused again, waits for the next poll.
+        for _ in range(len(self._told)):
+            on_commit, offsets, problem = self._told.popleft()
+            on_commit(offsets, problem)
 
     def _problem_in(self, sent: InFlight, response: Message) -> ClientError | None:
         """The worst that the answer says: one partition's refusal is the commit's."""
@@ -187,7 +201,7 @@ class OffsetCommitter:
             self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
         while self._pending:
             pending = self._pending.popleft()
-            _call_back(pending.on_commit, pending.offsets, problem)
+            self._tell(pending.on_commit, pending.offsets, problem)
 
 
 def _commit_request(
@@ -211,8 +225,3 @@ def _commit_request(
         group_instance_id=identity.group_instance_id,
         topics=list(topics.values()),
     )
-
-
-def _call_back(on_commit: OnCommit | None, offsets: Offsets, problem: ClientError | None) -> None:
-    if on_commit is not None:
-        on_commit(offsets, problem)

@@ -12,6 +12,7 @@ read on. Under `assign` there are no callbacks; the producer is then made when i
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from fencepost.client.closing import Closing
@@ -67,10 +68,11 @@ class PinnedProducers(Closing):
 
     def on_revoked(self, partitions: Iterable[TopicPartition]) -> None:
         """Close their producers; a transaction that is open is aborted, here or by whoever takes over."""
-        for where in partitions:
-            producer = self._producers.pop(where, None)
-            if producer is not None:
-                producer.close()
+        with ExitStack() as closing:  # all of them are gone from here, also when one cannot be closed
+            for where in partitions:
+                producer = self._producers.pop(where, None)
+                if producer is not None:
+                    closing.callback(producer.close)
 
     def close(self) -> None:
         self.on_revoked(self.partitions)

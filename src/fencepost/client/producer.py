@@ -200,14 +200,8 @@ class Producer(Closing):
 
     def abort_transaction(self) -> None:
         """Give up the transaction. After `Timeout` call it again."""
-        transactions = self._transactional("abort_transaction")
-        error = TransactionAborted("the transaction was aborted before the record was sent")
-
-        def give_up(deadline: Deadline) -> None:
-            self._sender.drop_waiting(error)
-            self._settle(deadline)
-
-        transactions.abort(self._deadline(), give_up)
+        why = TransactionAborted("the transaction was aborted before the record was sent")
+        self._transactional("abort_transaction").abort(self._deadline(), partial(self._give_up, why))
 
     def transaction(self, *consumers: OffsetSource) -> TransactionBlock:
         """`with producer.transaction(consumer) as txn:` commits at its end, the consumer's offsets included; on an
@@ -227,8 +221,8 @@ class Producer(Closing):
         deadline = Deadline(CLOSE_TIMEOUT_S if timeout is None else timeout)
         try:
             if self.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR):
-                self._sender.drop_waiting(TransactionAborted("the producer was closed within a transaction"))
-                self._transactional("close").abort(deadline, self._settle)
+                why = TransactionAborted("the producer was closed within a transaction")
+                self._transactional("close").abort(deadline, partial(self._give_up, why))
             else:
                 self._settle(deadline)
         except ClientError:
@@ -287,6 +281,10 @@ class Producer(Closing):
         if key is not None:
             return partition_for_key(key, topic.partition_count)
         return self._sticky.partition(topic.name, topic.available_partitions or sorted(topic.partitions), size_bytes)
+
+    def _give_up(self, why: ClientError, deadline: Deadline) -> None:
+        self._sender.drop_waiting(why)
+        self._settle(deadline)
 
     def _settle(self, deadline: Deadline) -> None:
         if self._sender.is_current_thread:

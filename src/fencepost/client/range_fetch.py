@@ -56,6 +56,9 @@ class RangeFetch:
             chunk = None if answer is None else self._chunk(answer, position)
             if chunk is not None:
                 position, deadline = chunk.next_offset, Deadline(limit_s)
+                if chunk.damage is not None:
+                    yield from self._last_chunk(chunk)
+                    return
             elif answer is not None and self._readable_end(answer) >= end_offset:
                 return
             elif deadline.has_passed:
@@ -64,6 +67,12 @@ class RangeFetch:
                 self._send(position)
             if chunk is not None:
                 yield chunk
+
+    def _last_chunk(self, chunk: FetchChunk) -> Iterator[FetchChunk]:
+        """What lies before the damage, then the damage, if it lies in the range: nothing behind it can be read."""
+        yield chunk
+        if chunk.damage is not None and chunk.next_offset < self._wanted.offsets.end_offset:
+            raise chunk.damage
 
     def _send(self, position: int) -> None:
         where, settings = self._wanted.topic_partition, self._settings
@@ -119,6 +128,8 @@ class RangeFetch:
             aborted_transactions=aborted if self._settings.is_read_committed else None,
         )
         if chunk.next_offset == position:
+            if chunk.damage is not None:
+                raise chunk.damage
             return None
         self._bytes_per_offset = len(records) / (chunk.next_offset - position)
         return chunk

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from fencepost.client.delivery import RecordFuture, TableFuture
-from fencepost.client.exceptions import IllegalState, RetriableError
+from fencepost.client.exceptions import IllegalState, RetriableError, TransactionAbortable
 from fencepost.client.transaction_states import State
 from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, OffsetSource
 
@@ -34,6 +34,7 @@ class TransactionBlock:
         self._producer = producer
         self._consumers = list(consumers)
         self._unsent = list(consumers)
+        self._taken_away_counts: list[int] = []
 
     def send(self, topic: str, value: Any = None, key: Any = None, **record: Any) -> RecordFuture:
         return self._producer.send(topic, value, key, **record)
@@ -46,6 +47,7 @@ class TransactionBlock:
         _check_offsets_are_ours(consumer)
         if all(consumer is not known for known in self._consumers):
             self._consumers.append(consumer)
+        self._check_nothing_was_taken_away()
         given = consumer.consumed_offsets() if offsets is None else offsets
         self._producer.send_offsets_to_transaction(given, consumer.group_metadata())
         self._unsent = [other for other in self._unsent if other is not consumer]
@@ -54,7 +56,12 @@ class TransactionBlock:
         self._producer.send_offsets_to_transaction(offsets, group)
 
     def __enter__(self) -> Self:
-        self._producer.begin_transaction()
+        self._taken_away_counts = [consumer.taken_away_count for consumer in self._consumers]
+        try:
+            self._producer.begin_transaction()
+        except BaseException:
+            self._go_back()
+            raise
         return self
 
     def __exit__(
@@ -88,8 +95,22 @@ class TransactionBlock:
             if self._producer.state in (State.IN_TRANSACTION, State.ABORTABLE_ERROR):
                 self._producer.abort_transaction()
         finally:
-            for consumer in self._consumers:
-                consumer.seek_to_committed()
+            self._go_back()
+
+    def _go_back(self) -> None:
+        """Records that were polled for this block are polled again."""
+        for consumer in self._consumers:
+            consumer.seek_to_committed()
+
+    def _check_nothing_was_taken_away(self) -> None:
+        """A poll inside the block may rebalance: records that this transaction has dealt with are then handed out once
+        more, here or to another member, and their offsets are not in `consumed_offsets`."""
+        for consumer, before in zip(self._consumers, self._taken_away_counts, strict=False):
+            if consumer.taken_away_count != before:
+                raise TransactionAbortable(
+                    "partitions were taken away by a rebalance after records of them were handed out to this "
+                    "transaction: it is aborted, and they are handed out again; to poll before the block avoids that"
+                )
 
 
 def _check_offsets_are_ours(consumer: OffsetSource) -> None:

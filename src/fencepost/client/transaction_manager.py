@@ -146,16 +146,16 @@ class TransactionManager:
     # What the caller asks
 
     def init(self, deadline: Deadline) -> None:
-        if self._state is not State.INITIALIZING:
-            self._require("init_transactions", State.UNINITIALIZED)
-            self._move(State.INITIALIZING)
         with self._calls:
+            if self._state is not State.INITIALIZING:
+                self._require("init_transactions", State.UNINITIALIZED)
+                self._move(State.INITIALIZING)
             self._take_identity(presented=None, deadline=deadline)
-        self._move(State.READY)
+            self._move(State.READY)
 
     def begin(self) -> None:
-        self._require("begin_transaction", State.READY)
         with self._lock:
+            self._require("begin_transaction", State.READY)
             self._transaction_number += 1
             self._uses_v2 = self._control.uses_v2
             self._partitions.clear()

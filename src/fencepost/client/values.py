@@ -69,6 +69,10 @@ class OffsetSource(Protocol):
     def commits_automatically(self) -> bool:
         """Whether offsets are committed beside the transaction, which would break it."""
 
+    @property
+    def taken_away_count(self) -> int:
+        """How many partitions have been taken away after records of them were handed out."""
+
     def group_metadata(self) -> ConsumerGroupMetadata: ...
 
     def consumed_offsets(self) -> Offsets:

@@ -76,14 +76,31 @@ def test_a_seek_drops_what_was_fetched_and_what_was_wrong() -> None:
     state.was_consumed = True
     state.move_to(5)
     assert (state.position, state.fetch_offset, state.has_something, state.problem) == (5, 5, False, None)
+    assert state.was_consumed, "what was handed out before is still to be committed"
+    state.start_from(Start.COMMITTED)
     assert not state.was_consumed
 
 
-def test_where_reading_began_is_remembered_through_seeks() -> None:
+def test_where_reading_began_is_remembered_through_seeks_once_it_has_begun() -> None:
     state = at(10)
-    state.move_to(20)
+    state.seek(20)
+    assert state.first_position == 20
+    state.was_consumed = True
+    state.seek(30)
+    assert state.first_position == 20
+    state.seek(5)
     state.start_from(Start.COMMITTED)
-    assert (state.position, state.first_position) == (None, 10)
+    assert (state.position, state.first_position) == (None, 5)
+
+
+def test_partitions_that_are_taken_away_are_counted_if_records_of_them_were_handed_out() -> None:
+    assignment = Assignment()
+    assignment.become([A, B])
+    assignment[A].was_consumed = True
+    assignment.become([A])
+    assert assignment.taken_away_count == 0
+    assignment.become([])
+    assert assignment.taken_away_count == 1
 
 
 def test_partitions_that_stay_keep_their_place_and_those_that_go_keep_nothing() -> None:

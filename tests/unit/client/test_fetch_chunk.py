@@ -27,6 +27,10 @@ def marker(offset: int) -> bytes:
     return bytes(built)
 
 
+def with_length(whole: bytes, length: int) -> bytes:
+    return whole[:8] + length.to_bytes(4, "big", signed=True) + whole[12:]
+
+
 def offsets(chunk: FetchChunk) -> list[int]:
     found = []
     while not chunk.is_empty:
@@ -77,11 +81,23 @@ def test_a_flipped_bit_is_named_with_its_place_and_nothing_before_it_is_lost() -
     assert chunk.position == 12
 
 
-def test_a_batch_that_lies_about_its_length_is_corrupt() -> None:
-    damaged = bytearray(batch(12))
-    damaged[8:12] = (3).to_bytes(4, "big")
-    with pytest.raises(CorruptRecord, match="t-3 at offset 12"):
-        FetchChunk(WHERE, batch(10, 2) + damaged, fetch_offset=10)
+@pytest.mark.parametrize("length", [3, 0, -1, 48])
+def test_a_batch_that_lies_about_its_length_ends_the_chunk_and_takes_nothing_before_it_along(length: int) -> None:
+    chunk = FetchChunk(WHERE, batch(10, 2) + with_length(batch(12), length) + batch(13), fetch_offset=10)
+    assert chunk.damage is not None
+    assert (chunk.damage.topic_partition, chunk.damage.offset) == (WHERE, 12)
+    assert chunk.next_offset == 12
+    assert offsets(chunk) == [10, 11]
+
+
+def test_a_chunk_that_begins_with_a_wrong_length_has_nothing_but_the_damage() -> None:
+    chunk = FetchChunk(WHERE, with_length(batch(12), 3), fetch_offset=12)
+    assert (chunk.is_empty, chunk.next_offset) == (True, 12)
+    assert "t-3 at offset 12: a batch says it has 15 bytes" in str(chunk.damage)
+
+
+def test_a_chunk_without_damage_says_so() -> None:
+    assert FetchChunk(WHERE, batch(10, 2) + batch(12)[:30], fetch_offset=10).damage is None
 
 
 def test_a_batch_that_cannot_be_decoded_is_corrupt_even_if_its_checksum_is_not_checked() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from fencepost.client.consumer_assignment import Assignment
 from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.exceptions import Timeout
 from fencepost.client.group_member import Change
 from fencepost.client.group_subscription import Callbacks, GroupSubscription
 from fencepost.types import TopicPartition
@@ -50,13 +51,18 @@ class Scene:
         self.member = FakeMember()
         self.subscription._member = self.member  # type: ignore[assignment]
 
+    def poll(self) -> None:
+        """As the consumer does in every poll."""
+        self.subscription.look()
+        self.subscription.tell()
+
     def hear(self, kind: str, partitions: list[TopicPartition]) -> None:
         self.told.append((kind, partitions))
 
     def offer(self, *partitions: TopicPartition, is_lost: bool = False) -> list[tuple[str, list[TopicPartition]]]:
         self.told.clear()
         self.member.change = Change(frozenset(partitions), is_lost)
-        self.subscription.poll()
+        self.poll()
         assert self.member.owned == frozenset(partitions) == frozenset(self.assignment.partitions)
         return list(self.told)
 
@@ -91,7 +97,7 @@ def test_partitions_go_even_if_the_callback_fails() -> None:
     scene.subscription.callbacks = Callbacks(on_revoked=fail)
     scene.member.change = Change(frozenset([B]))
     with pytest.raises(ZeroDivisionError):
-        scene.subscription.poll()
+        scene.poll()
     assert scene.member.owned == {B}
     assert scene.assignment.partitions == [B]
 
@@ -99,6 +105,24 @@ def test_partitions_go_even_if_the_callback_fails() -> None:
 def test_a_callback_that_polls_is_not_called_again() -> None:
     scene = Scene()
     scene.subscription.callbacks = Callbacks(
-        on_assigned=lambda partitions: (scene.hear("assigned", partitions), scene.subscription.poll())[0]
+        on_assigned=lambda partitions: (scene.hear("assigned", partitions), scene.poll())[0]
     )
     assert scene.offer(A) == [("assigned", [A])]
+
+
+def test_what_on_assigned_refused_is_announced_again_with_what_came_since_and_without_what_went() -> None:
+    scene = Scene()
+
+    def refuse(_: list[TopicPartition]) -> None:
+        raise Timeout("my own, and not the group's")
+
+    told, scene.subscription.callbacks = scene.subscription.callbacks, Callbacks(on_assigned=refuse)
+    scene.member.change = Change(frozenset([A, B]))
+    for _ in range(2):
+        with pytest.raises(Timeout):
+            scene.poll()
+        assert scene.assignment.partitions == [A, B]
+    scene.subscription.callbacks = told
+    assert scene.offer(B, C) == [("commit", [A, B]), ("revoked", [A]), ("assigned", [B, C])]
+    scene.poll()
+    assert scene.told[-1] == ("assigned", [B, C]), "once is enough"

@@ -1,0 +1,85 @@
+"""What an answer to Fetch does to a partition: pure, no broker."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from fencepost.client.cluster import Cluster
+from fencepost.client.consumer_assignment import Assignment
+from fencepost.client.consumer_exceptions import CorruptRecord
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.fetch_answer import take_answer
+from fencepost.client.fetch_session import FetchTarget
+from fencepost.records.builder import build_batch
+from fencepost.records.header import stamp_in_place
+from fencepost.records.record import Record
+from fencepost.types import TopicPartition
+from fencepost.wire.messages.fetch import PartitionData
+from fencepost.wire.reading import ZERO_UUID
+
+WHERE = TopicPartition("t", 0)
+OLD, NEW = UUID(int=1), UUID(int=2)
+SETTINGS = ConsumerSettings()
+
+
+def batch(offset: int, count: int) -> bytearray:
+    built = bytearray(build_batch([Record(value=b"%d" % (offset + index)) for index in range(count)]))
+    stamp_in_place(built, base_offset=offset, leader_epoch=0)
+    return built
+
+
+def assigned(topic_id: UUID = OLD) -> Assignment:
+    assignment = Assignment()
+    assignment.become([WHERE])
+    assignment[WHERE].topic_id = topic_id
+    assignment[WHERE].move_to(0)
+    return assignment
+
+
+def answer(assignment: Assignment, records: Any, *, asked: UUID = OLD) -> None:
+    take_answer(
+        "t",
+        PartitionData(partition_index=0, records=[bytes(records)]),
+        assignment=assignment,
+        targets={WHERE: FetchTarget(asked, 0, 0, 100)},
+        cluster=Cluster("127.0.0.1:1", SETTINGS),
+        settings=SETTINGS,
+    )
+
+
+def test_an_answer_of_a_topic_that_was_deleted_is_not_taken_for_the_new_ones() -> None:
+    assignment = assigned(NEW)
+    answer(assignment, batch(0, 10), asked=OLD)
+    assert not assignment[WHERE].has_something
+    assert assignment[WHERE].fetch_offset == 0
+    answer(assignment, batch(0, 10), asked=NEW)
+    assert assignment[WHERE].fetch_offset == 10
+
+
+@pytest.mark.parametrize(("known", "asked"), [(ZERO_UUID, OLD), (OLD, ZERO_UUID), (ZERO_UUID, ZERO_UUID)])
+def test_where_some_brokers_have_no_ids_offsets_alone_decide(known: UUID, asked: UUID) -> None:
+    assignment = assigned(known)
+    answer(assignment, batch(0, 10), asked=asked)
+    assert assignment[WHERE].has_something
+
+
+def test_records_before_a_batch_with_a_wrong_length_come_first_and_then_the_error() -> None:
+    damaged = batch(10, 10)
+    damaged[8:12] = (5).to_bytes(4, "big")
+    assignment = assigned()
+    answer(assignment, batch(0, 10) + damaged)
+    state = assignment[WHERE]
+    assert state.decode(check_crcs=True)
+    assert [record.offset for record in state.decoded] == list(range(10))
+    assert isinstance(state.problem, CorruptRecord)
+    assert state.problem.offset == 10
+
+
+def test_an_answer_that_begins_with_a_wrong_length_is_only_the_error() -> None:
+    damaged = batch(0, 10)
+    damaged[8:12] = (5).to_bytes(4, "big")
+    assignment = assigned()
+    answer(assignment, damaged)
+    assert not assignment[WHERE].has_something
+    assert isinstance(assignment[WHERE].problem, CorruptRecord)

@@ -1,0 +1,89 @@
+"""One range of one partition, from a connection that answers always the same: no broker."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import UUID
+
+import pytest
+
+from fencepost.client.arrow_range import RangeReader
+from fencepost.client.cluster import Cluster
+from fencepost.client.connection import Connection
+from fencepost.client.consumer_exceptions import CorruptRecord
+from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.client.range_fetch import PartitionRange, RangeFetch
+from fencepost.records.builder import build_batch
+from fencepost.records.header import stamp_in_place
+from fencepost.records.record import Record
+from fencepost.types import OffsetRange, TopicPartition
+from fencepost.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+
+WHERE = TopicPartition("t", 0)
+
+
+class FakeConnection:
+    def __init__(self, records: bytes) -> None:
+        self._records = records
+        self.versions = SimpleNamespace(choose=lambda *_, **__: 17)
+        self.sent_count = 0
+
+    def send(self, *_: Any, **__: Any) -> None:
+        self.sent_count += 1
+
+    def receive(self) -> tuple[None, FetchResponse]:
+        row = PartitionData(partition_index=0, high_watermark=30, last_stable_offset=30, records=[self._records])
+        return None, FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=[row])])
+
+
+def batch(offset: int, count: int) -> bytearray:
+    built = bytearray(build_batch([Record(value=b"%d" % (offset + index)) for index in range(count)]))
+    stamp_in_place(built, base_offset=offset, leader_epoch=0)
+    return built
+
+
+def damaged(offset: int) -> bytearray:
+    built = batch(offset, 10)
+    built[8:12] = (5).to_bytes(4, "big")
+    return built
+
+
+def ranged(records: bytearray, end: int) -> tuple[RangeFetch, FakeConnection]:
+    connection = FakeConnection(bytes(records))
+    wanted = PartitionRange(WHERE, UUID(int=1), OffsetRange(0, end))
+    return RangeFetch(cast(Connection, connection), ConsumerSettings(), wanted, leader_epoch=0), connection
+
+
+def test_what_lies_before_a_batch_with_a_wrong_length_comes_first_and_then_the_error() -> None:
+    fetch, connection = ranged(batch(0, 10) + damaged(10), 20)
+    chunks = fetch.chunks(0)
+    assert next(chunks).next_offset == 10
+    with pytest.raises(CorruptRecord, match="t-0 at offset 10"):
+        next(chunks)
+    assert connection.sent_count == 1
+
+
+def test_damage_behind_the_end_of_the_range_is_not_the_readers() -> None:
+    fetch, _ = ranged(batch(0, 10) + damaged(10), 10)
+    assert [chunk.next_offset for chunk in fetch.chunks(0)] == [10]
+
+
+def test_damage_at_the_very_place_is_raised_at_once() -> None:
+    fetch, _ = ranged(damaged(0), 10)
+    with pytest.raises(CorruptRecord, match="t-0 at offset 0"):
+        next(fetch.chunks(0))
+
+
+def test_a_batch_that_fails_its_checksum_is_named_by_its_own_offset_behind_the_rows_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flipped = batch(10, 10)
+    flipped[-1] ^= 1
+    chunk = FetchChunk(WHERE, bytes(batch(0, 10) + flipped), fetch_offset=0)
+    reader = RangeReader(Cluster("127.0.0.1:1", ConsumerSettings()), ConsumerSettings())
+    monkeypatch.setattr(reader, "_chunks", lambda _: iter([chunk]))
+    found = reader.read(PartitionRange(WHERE, UUID(int=1), OffsetRange(0, 20)), include_headers=False)
+    assert next(found).column("offset").to_pylist() == list(range(10))
+    with pytest.raises(CorruptRecord, match="t-0 at offset 10"):
+        next(found)
+    reader.close()
