@@ -151,7 +151,7 @@ def rule_of(given: Given, inputs: list["DataFrame"], spark: "SparkSession") -> K
     if given.pipeline is None:
         return KeyRule(inputs[0], given.outputs, given.input_key, given.output_key)
     check_can_judge(given.pipeline, is_stateful=shape_of(spark, given.pipeline).is_stateful)
-    return PipelineRule(given.pipeline.without(given.ignored), inputs, given.identities)
+    return PipelineRule(given.pipeline, inputs, given.identities, given.ignored)
 
 
 def only(pipelines: list[Pipeline]) -> Pipeline:

@@ -15,7 +15,7 @@ from fencepost.pipelines.graph import Graph, graph_of
 from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.loading import load_pipelines, split_target
 from fencepost.pipelines.report import JsonLines, PlainLines, Reporter
-from fencepost.pipelines.run_options import RunOptions, parse_assignments, session_options, sort_options
+from fencepost.pipelines.run_options import RunOptions, check_source, parse_assignments, session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
 from fencepost.pipelines.starting import SessionStarter
 from fencepost.pipelines.topics import CHOICES, OUTPUTS, ensure_topics
@@ -105,7 +105,10 @@ def options_of(graph: Graph, connection: Connection, assignments: dict[str, str]
     """For each pipeline: the command line over the pipeline's own over the connection's settings."""
     clients = sort_options({f"kafka.{name}": value for name, value in connection.settings.items()})
     given = sort_options(assignments)
-    return {stage.name: given.over(sort_options(stage.options)).over(clients) for stage in graph.stages}
+    options = {stage.name: given.over(sort_options(stage.options)).over(clients) for stage in graph.stages}
+    for stage in graph.stages:
+        check_source(options[stage.name], topics=stage.reads, bootstrap_servers=connection.bootstrap_servers)
+    return options
 
 
 def admin_of_source(connection: Connection, options: dict[str, RunOptions]) -> Admin | None:

@@ -10,17 +10,26 @@ knows where in the input a row came from as far as the rule can tell, `actual` i
 * duplicated: there more often than expected;
 * unexpected: there, and no input record asks for it;
 * reordered: two records of one input partition with the same key, in the other order in an output partition.
+
+Where an identity is less than key and value, several records may share one: that it is there as often as expected
+proves nothing then, because of two such records one may be lost and the other one be there twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
+
+from fencepost.errors import FencepostError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Row
 
 LOST, TORN, DUPLICATED, UNEXPECTED, REORDERED = "lost", "torn", "duplicated", "unexpected", "reordered"
 SHOWN_MAX = 20
+
+
+class NotProved(FencepostError):  # noqa: N818 - it names what was found
+    """No difference was found, but one could have hidden."""
 
 
 @dataclass(frozen=True, order=True)
@@ -37,14 +46,14 @@ class Place:
 class Finding:
     kind: str
     output: str
-    identity: str
+    identity: str | None
     inputs: tuple[Place, ...] = ()
     outputs: tuple[Place, ...] = ()
 
     def __str__(self) -> str:
         sides = [f"input {', '.join(map(str, self.inputs))}"] if self.inputs else []
         sides += [f"output {', '.join(map(str, self.outputs))}"] if self.outputs else []
-        return f"{self.kind} on {self.output}: {self.identity} ({'; '.join(sides) or 'place unknown'})"
+        return f"{self.kind} on {self.output}: {shown(self.identity)} ({'; '.join(sides) or 'place unknown'})"
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,10 @@ class Verdict:
         return {"exactly_once": self.is_exactly_once, **asdict(self)}
 
 
+Pair = tuple[str, str | None]
+"""An output and an identity on it."""
+
+
 class Rule(Protocol):
     """What the outputs should be."""
 
@@ -72,11 +85,18 @@ class Rule(Protocol):
     def identity(self, output: str) -> "Column":
         """Of an actual record of this output."""
 
-    def inputs_of(self, identities: Sequence[tuple[str, str]]) -> dict[tuple[str, str], tuple[Place, ...]]:
-        """The input records that make these (output, identity) pairs."""
+    def inputs_of(self, identities: Sequence[Pair]) -> dict[Pair, tuple[Place, ...]]:
+        """The input records that make these."""
 
-    def siblings(self, place: Place) -> set[tuple[str, str]]:
-        """All (output, identity) pairs that one input record makes."""
+    def siblings(self, place: Place) -> set[Pair]:
+        """All that one input record makes."""
+
+    def check_outputs(self, expected: "DataFrame") -> None:
+        """Refuses what goes to an output that nobody reads."""
+
+    @property
+    def loosely_identified(self) -> Collection[str]:
+        """Outputs whose records may differ and have the same identity."""
 
     def input_count(self) -> int: ...
 
@@ -86,10 +106,29 @@ def audit(rule: Rule, actual: "DataFrame", outputs: Sequence[str]) -> Verdict:
     expected = rule.expected().persist()
     actual = actual.persist()
     try:
-        return judge(rule, expected, actual, outputs)
+        rule.check_outputs(expected)
+        verdict = judge(rule, expected, actual, outputs)
+        if verdict.is_exactly_once:
+            check_is_proof(rule, expected)
+        return verdict
     finally:
         expected.unpersist()
         actual.unpersist()
+
+
+def check_is_proof(rule: Rule, expected: "DataFrame") -> None:
+    from pyspark.sql import functions as f
+
+    loose = expected.where(f.col("output").isin(list(rule.loosely_identified)))
+    shared = loose.groupBy("output", "identity").count().where("count > 1").orderBy("output", "identity")
+    first = shared.first()
+    if first is not None:
+        raise NotProved(
+            f"not proved: no difference was found, but {shared.count():,} identities stand for several records each, "
+            f"such as {shown(first['identity'])} for {first['count']:,} on {first['output']}: one could be lost "
+            "and another be there twice. Say what tells them apart with --input-key and --output-key, or for a "
+            'pipeline with --identity, for instance "concat(cast(key as string), cast(value as string))"'
+        )
 
 
 def judge(rule: Rule, expected: "DataFrame", actual: "DataFrame", outputs: Sequence[str]) -> Verdict:
@@ -136,8 +175,32 @@ def differences(expected: "DataFrame", actual: "DataFrame") -> "DataFrame":
         f.count("*").alias("actual_count"),
         f.sort_array(f.collect_list(f.struct("partition", "offset"))).alias("places"),
     )
-    both = wanted.join(found, ["output", "identity"], "full_outer").na.fill(0, ["expected_count", "actual_count"])
+    both = joined(wanted, found, "full_outer").na.fill(0, ["expected_count", "actual_count"])
     return both.where("expected_count <> actual_count").orderBy("output", "identity")
+
+
+def joined(one: "DataFrame", other: "DataFrame", how: str) -> "DataFrame":
+    """By output and identity; no identity, as of a record without a key, is one too."""
+    from pyspark.sql import functions as f
+
+    other = other.withColumnsRenamed({"output": "other_output", "identity": "other_identity"})
+    is_same = f.col("output").eqNullSafe(f.col("other_output")) & f.col("identity").eqNullSafe(f.col("other_identity"))
+    # A row is of the one or of the other, and an output has always a name.
+    identity = f.when(f.col("output").isNotNull(), f.col("identity")).otherwise(f.col("other_identity"))
+    both = one.join(other, is_same, how).withColumn("identity", identity)
+    return both.withColumn("output", f.coalesce("output", "other_output")).drop("other_output", "other_identity")
+
+
+def among(column: str, values: Collection[str | None]) -> "Column":
+    """Like `isin`, which never finds null."""
+    from pyspark.sql import functions as f
+
+    found = f.col(column).isin([value for value in values if value is not None])
+    return found | f.col(column).isNull() if None in values else found
+
+
+def shown(identity: str | None) -> str:
+    return "null" if identity is None else identity
 
 
 def out_of_order(expected: "DataFrame", actual: "DataFrame") -> "DataFrame":
@@ -154,7 +217,7 @@ def out_of_order(expected: "DataFrame", actual: "DataFrame") -> "DataFrame":
     placed = actual.groupBy("output", "identity").agg(
         f.count("*").alias("found"), f.first("partition").alias("partition"), f.first("offset").alias("offset")
     )
-    pairs = alone.where("wanted = 1 and key is not null").join(placed.where("found = 1"), ["output", "identity"])
+    pairs = joined(alone.where("wanted = 1 and key is not null"), placed.where("found = 1"), "inner")
     line = Window.partitionBy("output", "partition", "source", "key").orderBy("row")
     before = pairs.withColumn("before", f.lag("offset").over(line)).where("offset < before")
     places = f.array(f.struct("partition", f.col("before").alias("offset")), f.struct("partition", "offset"))
@@ -181,11 +244,11 @@ def lost_or_torn(rule: Rule, rows: Sequence["Row"], actual: "DataFrame") -> list
     return findings
 
 
-def any_there(pairs: set[tuple[str, str]], actual: "DataFrame") -> bool:
+def any_there(pairs: set[Pair], actual: "DataFrame") -> bool:
     from pyspark.sql import functions as f
 
     for output in {output for output, _ in pairs}:
         wanted = [identity for topic, identity in pairs if topic == output]
-        if not actual.where((f.col("output") == output) & f.col("identity").isin(wanted)).isEmpty():
+        if not actual.where((f.col("output") == output) & among("identity", wanted)).isEmpty():
             return True
     return False

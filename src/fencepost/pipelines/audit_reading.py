@@ -9,8 +9,11 @@ from collections.abc import Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from fencepost.errors import FencepostError
 from fencepost.pipelines.audit import Rule
 from fencepost.pipelines.audit_rules import with_key
+from fencepost.pipelines.pipeline import listed
+from fencepost.settings import INT64_MAX
 from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
@@ -18,8 +21,12 @@ if TYPE_CHECKING:
 
     from fencepost.client.admin import Admin
 
-EARLIEST = -2
+NOT_BEGUN = 0
 Options = Mapping[str, str]
+
+
+class NothingCommitted(FencepostError):  # noqa: N818 - it names a state of the group
+    """Nobody has read the input under this group, so there is nothing to judge."""
 
 
 def committed_ends(admin: "Admin", topics: Sequence[str], group_id: str) -> dict[TopicPartition, int]:
@@ -30,7 +37,13 @@ def committed_ends(admin: "Admin", topics: Sequence[str], group_id: str) -> dict
         for topic, metadata in admin.describe_topics(topics).items()
         for partition in metadata.partitions
     ]
-    return {where: committed[where].offset if where in committed else EARLIEST for where in partitions}
+    ends = {where: committed[where].offset for where in partitions if where in committed}
+    if not ends and admin.earliest_offsets(partitions) != admin.latest_offsets(partitions):
+        raise NothingCommitted(
+            f"group '{group_id}' has committed no offset of {listed(topics)}: run the pipeline first, or name its "
+            "--namespace or its --group"
+        )
+    return {where: ends.get(where, NOT_BEGUN) for where in partitions}
 
 
 def read_topic(
@@ -38,6 +51,8 @@ def read_topic(
 ) -> "DataFrame":
     reader = spark.read.format("fencepost").options(**options)
     reader = reader.option("subscribe", topic).option("startingOffsets", "earliest")
+    # No task reads two partitions: a rule takes what comes out of one task for one partition's records in their order.
+    reader = reader.option("maxRecordsPerPartition", str(INT64_MAX))
     if ends is not None:
         by_partition = {str(where.partition): offset for where, offset in ends.items() if where.topic == topic}
         reader = reader.option("endingOffsets", json.dumps({topic: by_partition}))

@@ -6,19 +6,20 @@ pipeline's output does not say which input record it comes from, so for records 
 searched: the pipeline is run on ever smaller ranges of offsets.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from fencepost.pipelines.audit import Place
-from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline
+from fencepost.pipelines.audit import SHOWN_MAX, Pair, Place, among
+from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 FAN_OUT = 8
-Pair = tuple[str, str]
+NO_TOPIC = ""
+"""Where a row says no topic; no topic has this name."""
 
 
 @dataclass(frozen=True)
@@ -44,22 +45,23 @@ class KeyRule:
         return expression(self.output_key)
 
     def inputs_of(self, identities: Sequence[Pair]) -> dict[Pair, tuple[Place, ...]]:
-        from pyspark.sql import functions as f
-
         wanted = {identity for _, identity in identities}
-        rows = self.input.withColumn("identity", expression(self.input_key))
-        places: dict[str, list[Place]] = {}
-        for row in (
-            rows.where(f.col("identity").isin(list(wanted)))
-            .select("identity", "topic", "partition", "offset")
-            .collect()
-        ):
+        rows = self.input.withColumn("identity", expression(self.input_key)).where(among("identity", wanted))
+        places: dict[str | None, list[Place]] = {}
+        for row in rows.select("identity", "topic", "partition", "offset").collect():
             places.setdefault(row["identity"], []).append(Place(row["topic"], row["partition"], row["offset"]))
         return {pair: tuple(sorted(places.get(pair[1], ()))) for pair in identities}
 
     def siblings(self, place: Place) -> set[Pair]:
         row = at(self.input, place).select(expression(self.input_key).alias("identity")).first()
         return {(output, row["identity"]) for output in self.outputs} if row is not None else set()
+
+    def check_outputs(self, expected: "DataFrame") -> None:
+        """Nothing is expected anywhere else."""
+
+    @property
+    def loosely_identified(self) -> Collection[str]:
+        return self.outputs
 
     def input_count(self) -> int:
         return self.input.count()
@@ -72,10 +74,28 @@ class PipelineRule:
     """One batch DataFrame per topic that the pipeline reads, each topic-partition in a task of its own."""
     identities: Mapping[str, str]
     """SQL expressions for outputs whose records are not identified by their key and value."""
+    ignored: Collection[str] = ()
+    """Outputs that are not judged."""
 
     @property
     def outputs(self) -> Sequence[str]:
-        return self.pipeline.writes
+        return [topic for topic in self.pipeline.writes if topic not in self.ignored]
+
+    @property
+    def loosely_identified(self) -> Collection[str]:
+        return [output for output in self.outputs if output in self.identities]
+
+    def check_outputs(self, expected: "DataFrame") -> None:
+        from pyspark.sql import functions as f
+
+        others = expected.where(~f.col("output").isin(list(self.outputs))).select("output").distinct()
+        names = sorted(row["output"] for row in others.limit(SHOWN_MAX).collect())
+        if names:
+            raise InvalidPipeline(
+                f"pipeline '{self.pipeline.name}' makes records for {listed(names) if names[0] else 'no topic'}, which "
+                f"cannot be judged: its writes= names {listed(self.pipeline.writes)}; name there every topic that its "
+                "'topic' column may hold"
+            )
 
     def expected(self) -> "DataFrame":
         return self._made_of(self.inputs)
@@ -106,20 +126,29 @@ class PipelineRule:
     def _made_of(self, inputs: Sequence["DataFrame"]) -> "DataFrame":
         from pyspark.sql import functions as f
 
-        outputs = self.pipeline.outputs(inputs)
-        if not isinstance(outputs, dict):
-            outputs = {topic: outputs.where(f.col("topic") == topic) for topic in self.pipeline.writes}
         tables = [
             with_key(frame).select(
-                f.lit(topic).alias("output"),
+                output.alias("output"),
                 self.identity(topic).alias("identity"),
                 f.col("key").cast("binary").alias("key"),
                 f.spark_partition_id().cast("string").alias("source"),
                 f.monotonically_increasing_id().alias("row"),
             )
-            for topic, frame in outputs.items()
+            for topic, output, frame in self._by_topic(inputs)
         ]
         return reduce(lambda above, below: above.union(below), tables)
+
+    def _by_topic(self, inputs: Sequence["DataFrame"]) -> Iterator[tuple[str, "Column", "DataFrame"]]:
+        """What goes to each output, and at the end what goes to topics that the pipeline does not declare."""
+        from pyspark.sql import functions as f
+
+        made = self.pipeline.outputs(inputs)
+        for topic in self.outputs:
+            frame = made[topic] if isinstance(made, dict) else made.where(f.col("topic") == topic)
+            yield topic, f.lit(topic), frame
+        if not isinstance(made, dict):
+            named = f.coalesce(f.col("topic"), f.lit(NO_TOPIC))
+            yield NO_TOPIC, named, made.where(~named.isin(list(self.pipeline.writes)))
 
     def _spans(self) -> Iterator["Span"]:
         for frame in self.inputs:
@@ -132,7 +161,7 @@ class PipelineRule:
         tables = []
         for number, piece in enumerate(pieces):
             made = self._made_of([piece.of(frame) for frame in self.inputs])
-            made = made.where(f.col("identity").isin([identity for _, identity in wanted]))
+            made = made.where(among("identity", [identity for _, identity in wanted]))
             tables.append(made.select(f.lit(number).alias("number"), "output", "identity").distinct())
         rows = reduce(lambda above, below: above.union(below), tables).collect()
         known = set(wanted)

@@ -12,9 +12,8 @@ made of it.
 
 import inspect
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from fencepost.errors import FencepostError
@@ -76,17 +75,6 @@ class Pipeline:
             f"pipeline '{self.name}' writes {listed(self.writes)} and returned one DataFrame without a 'topic' column: "
             "return a dict of topic -> DataFrame, or add the column"
         )
-
-    def without(self, topics: Collection[str]) -> "Pipeline":
-        """The same pipeline with fewer outputs."""
-        rest = tuple(topic for topic in self.writes if topic not in topics)
-        return replace(self, writes=rest, function=partial(self._rest, rest)) if topics else self
-
-    def _rest(self, topics: tuple[str, ...], *inputs: "DataFrame") -> "Outputs | DataFrame":
-        outputs = self.outputs(inputs)
-        if isinstance(outputs, dict):
-            return {topic: outputs[topic] for topic in topics}
-        return outputs.where(outputs["topic"].isin(list(topics)))
 
     def _checked(self, result: Mapping[str, "DataFrame"]) -> dict[str, "DataFrame"]:
         missing = [topic for topic in self.writes if topic not in result]

@@ -3,10 +3,11 @@
 `spark.*` is Spark's; `kafka.*` goes to the clients of source and sink, or to the one of the two that knows the name;
 the names of Spark's `kafka` source (`startingOffsets`, `maxOffsetsPerTrigger`, ...) are the source's; the sink's are
 its keyword arguments (`mode`, `transaction_timeout_ms`, ...). `source.` or `sink.` in front sends any option to that
-side only. An unknown name is refused with the nearest one.
+side only, which has to know it. An unknown name is refused with the nearest one.
 """
 
 import inspect
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,13 @@ from fencepost.settings import InvalidSetting, declarations, nearest
 
 RUN_OPTIONS = ("trigger",)
 """`trigger=500 milliseconds`: the shortest time between two micro-batches; as fast as possible unless it is set."""
+
+INTERVAL = re.compile(
+    r"(interval\s+)?((\d+\s+(week|day|hour|minute|millisecond|microsecond)s?|\d+(\.\d{1,9})?\s+seconds?)(\s+|$))+",
+    re.IGNORECASE,
+)
+"""What Spark understands as the time of a trigger, which may have no months."""
+JAAS_CONFIG = "kafka.sasl.jaas.config"
 
 NOT_FOR_USERS = {
     "checkpoint": "use --checkpoint",
@@ -81,12 +89,12 @@ def sort_options(given: Mapping[str, str]) -> RunOptions:
     source: dict[str, str] = {}
     sink: dict[str, Any] = {}
     trigger = None
-    for name, value in given.items():
+    for name, value in with_credentials(given).items():
         side, rest = split_side(name)
         if rest.startswith("spark.") and side is None:
             continue  # the session's, see `session_options`
         if rest == "trigger":
-            trigger = value
+            trigger = as_trigger(value, side=side)
         elif rest.startswith("kafka."):
             sort_client_setting(rest, value, side=side, source=source, sink=sink)
         else:
@@ -101,24 +109,44 @@ def split_side(name: str) -> tuple[str | None, str]:
     return None, name
 
 
+def with_credentials(given: Mapping[str, str]) -> dict[str, str]:
+    """User name and password instead of the Java client's one setting for both; given by themselves they win."""
+    from fencepost.spark.options import kafka_options
+
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        side, rest = split_side(name)
+        if rest.lower() == JAAS_CONFIG:
+            parsed = kafka_options({"kafka.bootstrap.servers": "any:9092", JAAS_CONFIG: value}, ProducerSettings)
+            prefix = f"{side}.kafka." if side else "kafka."
+            found |= {prefix + keyword.replace("_", "."): text for keyword, text in parsed.settings}
+    return found | {name: value for name, value in given.items() if split_side(name)[1].lower() != JAAS_CONFIG}
+
+
 def sort_client_setting(
     name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]
 ) -> None:
     setting = name.removeprefix("kafka.").lower()
     consumer, producer = declarations(ConsumerSettings), declarations(ProducerSettings)
-    is_servers = setting == "bootstrap.servers"
-    if not is_servers and setting not in consumer and setting not in producer and setting != "sasl.jaas.config":
+    if setting == "bootstrap.servers":
+        if side != "source":
+            raise InvalidSetting(
+                "kafka.bootstrap.servers: use --bootstrap-servers; for a source on another cluster, "
+                "source.kafka.bootstrap.servers"
+            )
+        source[f"kafka.{setting}"] = value
+        return
+    if setting not in consumer and setting not in producer:
         known = [f"kafka.{one}" for one in {**consumer, **producer}]
         raise InvalidSetting(f"unknown option '{name}'{nearest(name, known)}")
-    if is_servers and side is None:
-        raise InvalidSetting(
-            "kafka.bootstrap.servers: use --bootstrap-servers; for a source on another cluster, "
-            "source.kafka.bootstrap.servers"
-        )
-    if side != "sink" and (setting in consumer or setting not in producer):
+    if side is not None and setting not in (consumer if side == "source" else producer):
+        other = "sink" if side == "source" else "source"
+        raise InvalidSetting(f"option '{side}.{name}' cannot be set: it is the {other}'s only; leave '{side}.' out")
+    if side != "sink" and setting in consumer:
         source[f"kafka.{setting}"] = value
     if side != "source" and setting in producer:
-        sink[producer[setting].field_name] = value
+        keyword = producer[setting].field_name
+        sink[keyword] = as_kind(name, value, sink_option_types().get(keyword, "str"))
 
 
 def sort_own_option(name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]) -> None:
@@ -137,6 +165,14 @@ def sort_own_option(name: str, value: str, *, side: str | None, source: dict[str
             f"unknown option '{name}'{nearest(name, known_names)}; Spark's own begin with spark., the clients' with "
             "kafka."
         )
+
+
+def check_source(options: RunOptions, *, topics: Iterable[str], bootstrap_servers: str) -> None:
+    """What the source would refuse when its stream is made, before anything is started."""
+    from fencepost.spark.source_options import source_options, stream_start
+
+    given = {"kafka.bootstrap.servers": bootstrap_servers, **options.source, "subscribe": ",".join(topics)}
+    stream_start(source_options(given))
 
 
 def source_option_names() -> list[str]:
@@ -161,3 +197,14 @@ def as_kind(name: str, value: str, annotation: str) -> Any:
         return int(value)
     except ValueError:
         raise InvalidSetting(f"option '{name}' is '{value}'; expected a whole number") from None
+
+
+def as_trigger(value: str, *, side: str | None) -> str:
+    if side is not None:
+        raise InvalidSetting(f"option '{side}.trigger' cannot be set: a trigger is the query's; leave '{side}.' out")
+    if INTERVAL.fullmatch(value.strip()) is None:
+        raise InvalidSetting(
+            f"option 'trigger' is '{value}'; expected a number and a unit, such as 500 milliseconds, 1 second or "
+            "2 minutes"
+        )
+    return value

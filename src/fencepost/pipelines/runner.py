@@ -18,7 +18,7 @@ from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.progress import DONE, FAILED, RUNNING, STARTING, STOPPED, WAITING, Progress
 from fencepost.pipelines.report import Reporter
-from fencepost.pipelines.restarting import BackOff, in_one_line, is_final
+from fencepost.pipelines.restarting import BackOff, in_one_line, in_words, is_final
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.stage import Stage, Target
 
@@ -156,7 +156,8 @@ class Runner:
             raise RuntimeError("there is no Spark session")
 
         def on_event(event: "SinkEvent") -> None:
-            seat.back_off.reset()
+            if not event.is_skipped:  # what the ledger had already says nothing about this start
+                seat.back_off.reset()
             self.progress.committed(event)
 
         return Stage(self._spark, seat.pipeline, target=self._target, options=seat.options, on_event=on_event)
@@ -167,8 +168,8 @@ class Runner:
         is_out_of_tries = self._max_restarts is not None and seat.back_off.failures > self._max_restarts
         if is_final(problem) or is_out_of_tries:
             self.progress.update(name, state=FAILED, problem=message)
-            self._reporter.event("failed", pipeline=name, problem=str(problem))
-            raise RunFailed(f"pipeline '{name}' cannot go on: {problem}") from problem
+            self._reporter.event("failed", pipeline=name, problem=in_words(problem))
+            raise RunFailed(f"pipeline '{name}' cannot go on: {in_words(problem)}") from problem
         seat.start_at_s = time.monotonic() + pause_s
         self.progress.add(name, restarts=1)
         self.progress.update(name, state=WAITING, problem=message)

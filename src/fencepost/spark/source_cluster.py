@@ -4,10 +4,11 @@ Every question is tried again while trouble passes, until `default.api.timeout.m
 ends at its last stable offset, so that no micro-batch reaches into an open transaction. No topic is ever created.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.metadata import ClusterMetadata
 from fencepost.client.offsets import list_offsets, pause_or_give_up
@@ -51,6 +52,12 @@ class SourceCluster:
             cluster_id=metadata.cluster_id,
         )
 
+    def missing(self, wanted: Sequence[TopicPartition]) -> set[TopicPartition]:
+        """Those that do not exist, chosen or not: a planned micro-batch may hold a topic that is named no longer."""
+        metadata = self._metadata(also={where.topic for where in wanted})
+        there = {name: topic.partitions for name, topic in metadata.topics.items() if not topic.error_code}
+        return {where for where in wanted if where.partition not in there.get(where.topic, {})}
+
     def check_existence(self, found: SourceOffsets) -> None:
         """Everything that was chosen by name is among `found`."""
         for topic in self._choice.fixed_names or ():
@@ -83,19 +90,25 @@ class SourceCluster:
     def _deadline(self) -> Deadline:
         return Deadline(self._settings.default_api_timeout_ms / 1000)
 
-    def _metadata(self) -> ClusterMetadata:
+    def _metadata(self, also: Collection[str] = ()) -> ClusterMetadata:
         names, deadline, backoff = self._choice.fixed_names, self._deadline(), Backoff(self._settings)
+        names = None if names is None else [*names, *also]
         while True:
-            problem: ClientError | None = None
             try:
                 metadata = self._cluster.refresh(names)
-                if self._is_settled(metadata):
+                problem = self._refusal(metadata, also)
+                if problem is None:
                     return metadata
             except RetriableError as trouble:
                 problem = trouble
+            if not isinstance(problem, RetriableError):
+                raise problem
             pause_or_give_up(backoff, deadline, problem, "metadata of the topics to read")
 
-    def _is_settled(self, metadata: ClusterMetadata) -> bool:
-        """Whether each chosen topic is there or certainly is not; while a leader is elected it is neither."""
-        chosen = [topic for name, topic in metadata.topics.items() if self._choice.has_topic(name)]
-        return all(not topic.error_code or topic.error_code in MISSING for topic in chosen)
+    def _refusal(self, metadata: ClusterMetadata, also: Collection[str]) -> ClientError | None:
+        """Why a topic neither is there nor certainly is not: its leader is being elected, or we may not read it."""
+        for name, topic in sorted(metadata.topics.items()):
+            is_asked_for = self._choice.has_topic(name) or name in also
+            if is_asked_for and topic.error_code and topic.error_code not in MISSING:
+                return error_of(topic.error_code, "Metadata", what=f"topic '{name}'")
+        return None

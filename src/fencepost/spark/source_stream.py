@@ -20,7 +20,7 @@ from fencepost.spark.source_batch import input_partitions, not_overtaken, read_p
 from fencepost.spark.source_cluster import SourceCluster
 from fencepost.spark.source_following import check_cluster, is_replaced, plot_course
 from fencepost.spark.source_limits import count_offsets, limit_offsets
-from fencepost.spark.source_loss import replaced
+from fencepost.spark.source_loss import deleted, replaced
 from fencepost.spark.source_options import SourceOptions, stream_start
 from fencepost.spark.source_reading import read_partition
 from fencepost.spark.source_start import resolve_start
@@ -96,6 +96,7 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         for topic in sorted(gone):
             self._plan.policy.report(replaced(topic, expected=last.topic_id(topic), found=now.topic_id(topic)))
         gone |= {topic for topic in last.topics if is_replaced(begin, last, topic)}
+        gone |= self._deleted(begin, last, now, gone)
         readable = {where: offset for where, offset in begin.positions.items() if where.topic not in gone}
         begin = SourceOffsets(readable, begin.topic_ids, begin.cluster_id)
         return input_partitions(self._options, not_overtaken(self._cluster, begin, last, self._plan.policy), last)
@@ -120,6 +121,18 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _latest(self) -> SourceOffsets:
         found = self._cluster.partitions()
         return SourceOffsets(self._cluster.latest(found.positions), found.topic_ids, found.cluster_id)
+
+    def _deleted(self, begin: SourceOffsets, last: SourceOffsets, now: SourceOffsets, gone: set[str]) -> set[str]:
+        """Topics that the micro-batch wants and that are there no more, each reported; `gone` are so already."""
+        unseen = [
+            where
+            for where, offset in last.positions.items()
+            if begin.positions.get(where, offset) < offset and where not in now.positions and where.topic not in gone
+        ]
+        topics = {where.topic for where in self._cluster.missing(unseen)} if unseen else set()
+        for topic in sorted(topics):
+            self._plan.policy.report(deleted(topic))
+        return topics
 
     def _waits_for_more(self, waiting: int) -> bool:
         """`minOffsetsPerTrigger`: too little is there, and `maxTriggerDelay` is not over. Not with an end in sight."""

@@ -1,11 +1,12 @@
 """The auditor, on hand-made topics: a right history is proved, and each way to be wrong is named with its offsets."""
 
 from collections import defaultdict
+from functools import reduce
 
 import pytest
 from pyspark.sql import functions as f
 
-from fencepost.pipelines.audit import Finding, Place, audit
+from fencepost.pipelines.audit import Finding, NotProved, Place, audit
 from fencepost.pipelines.audit_rules import KeyRule, PipelineRule, Span, key_and_value
 from fencepost.pipelines.pipeline import InvalidPipeline, pipeline
 
@@ -21,7 +22,7 @@ def value_of(key, partition, offset):
 
 def frame(spark, topic, rows):
     """Rows of (key, value, partition, offset), one task per partition as the source reads them."""
-    cells = [(key.encode(), value.encode(), topic, partition, offset) for key, value, partition, offset in rows]
+    cells = [(key and key.encode(), value.encode(), topic, partition, offset) for key, value, partition, offset in rows]
     return spark.createDataFrame(cells, SCHEMA).repartition(2, "partition").sortWithinPartitions("partition", "offset")
 
 
@@ -66,7 +67,7 @@ def judged(spark, outputs, rule):
         )
         for topic, rows in outputs.items()
     ]
-    return audit(rule, tables[0].union(tables[1]), list(outputs))
+    return audit(rule, reduce(lambda above, below: above.union(below), tables), list(outputs))
 
 
 def broken(findings):
@@ -120,6 +121,66 @@ def test_records_of_different_keys_may_be_in_any_order(spark):
     (a, b, *rest) = outputs["invoices"]
     outputs["invoices"] = [(a[0], a[1], 0, 2), (b[0], b[1], 0, 0), *rest]
     assert judged_by_pipeline(spark, outputs).is_exactly_once
+
+
+BY_KEY = "cast(key as string)"
+TWICE_ONE = [("k", "a", 0, 0), ("k", "a", 0, 1)]
+ONE_EACH = [("k", "a", 0, 0), ("k", "b", 0, 1)]
+
+
+@pipeline(name="routed", reads="purchases", writes=["invoices", "shipments"])
+def routed(bought):
+    where = f.when(f.col("value") == b"a", "invoices").when(f.col("value") == b"b", "refunds")
+    return bought.select("key", "value", where.alias("topic"))
+
+
+@pytest.mark.parametrize("ignored", [(), ("shipments",)])
+def test_records_for_a_topic_that_the_pipeline_does_not_declare_are_no_proof(spark, ignored):
+    rule = PipelineRule(routed, [frame(spark, "purchases", ONE_EACH)], {}, ignored)
+    with pytest.raises(
+        InvalidPipeline, match=r"'routed' makes records for 'refunds'.* writes=.*'invoices', 'shipments'"
+    ):
+        judged(spark, {"invoices": ONE_EACH[:1], "shipments": []}, rule)
+    no_topic = PipelineRule(routed, [frame(spark, "purchases", [("k", "c", 0, 0)])], {}, ignored)
+    with pytest.raises(InvalidPipeline, match="makes records for no topic"):
+        judged(spark, {"invoices": [], "shipments": []}, no_topic)
+
+
+def test_an_ignored_output_is_not_judged(spark):
+    rows = [("k", "a", 0, 0)]
+    assert judged(spark, {"shipments": []}, PipelineRule(routed, [frame(spark, "t", rows)], {}, ("invoices",)))
+    outputs = {"invoices": [("k", f"i:{value}", p, o) for _, value, p, o in rows]}
+    assert judged(spark, outputs, PipelineRule(shop, [frame(spark, "t", rows)], {}, ["shipments"])).is_exactly_once
+
+
+@pytest.mark.parametrize(
+    "rule_for",
+    [
+        lambda bought: KeyRule(bought, ["invoices"], BY_KEY, BY_KEY),
+        lambda bought: PipelineRule(shop, [bought], {"invoices": BY_KEY}, ["shipments"]),
+    ],
+)
+def test_records_that_share_an_identity_are_not_proved_because_loss_and_repetition_would_cancel(spark, rule_for):
+    rule = rule_for(frame(spark, "purchases", ONE_EACH))
+    complaint = r"not proved: .* 1 identities .* such as k for 2 on invoices.*--input-key and --output-key.*--identity"
+    with pytest.raises(NotProved, match=complaint):
+        judged(spark, {"invoices": TWICE_ONE}, rule)
+    assert judged(spark, {"invoices": TWICE_ONE[:1]}, rule).counts["lost"] == 1, "what is wrong is told all the same"
+
+
+def test_equal_records_that_the_pipeline_makes_may_stand_for_each_other(spark):
+    rule = PipelineRule(shop, [frame(spark, "purchases", TWICE_ONE)], {}, ["shipments"])
+    outputs = {"invoices": [(key, f"i:{value}", p, o) for key, value, p, o in TWICE_ONE]}
+    assert judged(spark, outputs, rule).is_exactly_once
+
+
+def test_a_record_without_a_key_is_found_by_having_none(spark):
+    rows = [(None, "a", 0, 0), ("null", "b", 0, 1)]
+    rule = KeyRule(frame(spark, "purchases", rows), ["invoices", "shipments"], BY_KEY, BY_KEY)
+    assert judged(spark, {"invoices": rows, "shipments": rows}, rule).is_exactly_once
+    verdict = judged(spark, {"invoices": rows, "shipments": rows[1:]}, rule)
+    assert broken(verdict.findings) == [("torn", "shipments", ["purchases-0@0"], [])]
+    assert str(verdict.findings[0]) == "torn on shipments: null (input purchases-0@0)"
 
 
 def test_keys_and_values_that_share_their_text_are_told_apart(spark):

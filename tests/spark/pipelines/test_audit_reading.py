@@ -6,8 +6,10 @@ import pytest
 
 from fencepost.client import Admin, Producer
 from fencepost.pipelines.audit import audit
-from fencepost.pipelines.audit_reading import committed_ends, read_outputs, read_topic
+from fencepost.pipelines.audit_reading import NothingCommitted, committed_ends, read_outputs, read_topic
 from fencepost.pipelines.audit_rules import PipelineRule
+from fencepost.pipelines.pipeline import pipeline
+from fencepost.types import TopicPartition
 from tests.spark.pipelines.use import Drained, create, one, write
 
 pytestmark = pytest.mark.timeout(3600)
@@ -48,3 +50,46 @@ def test_what_a_pipeline_wrote_is_proved_and_what_others_add_is_named(spark, ser
         ("duplicated", "tx-output", 2),
         ("unexpected", "tx-output", 1),
     ]
+
+
+@pipeline(name="copy", reads="in", writes="out")
+def copy(rows):
+    return rows.select("key", "value")
+
+
+def produce(servers, topic, partition, *values):
+    with Producer(servers) as producer:
+        for value in values:
+            producer.send(topic, key=b"k", value=value, partition=partition)
+
+
+def test_small_partitions_that_a_task_would_share_have_no_order_between_them(spark, servers):
+    create(servers, "in", partitions=2)
+    create(servers, "out", partitions=1)
+    produce(servers, "in", 1, b"first")
+    produce(servers, "in", 0, b"second", b"third")
+    produce(servers, "out", 0, b"first", b"second", b"third")
+    options = {"kafka.bootstrap.servers": servers}
+    rule = PipelineRule(copy, [read_topic(spark, options, "in")], {})
+    proved = audit(rule, read_outputs(spark, options, rule.outputs, rule), rule.outputs)
+    assert proved.is_exactly_once, proved.findings
+
+
+def test_a_partition_that_the_group_has_not_begun_is_read_up_to_its_beginning(spark, servers):
+    create(servers, "in", partitions=2)
+    produce(servers, "in", 0, b"done")
+    produce(servers, "in", 1, b"yet to come")
+    with Admin(servers) as admin:
+        admin.alter_group_offsets("g", {TopicPartition("in", 0): 1})
+        ends = committed_ends(admin, ["in"], "g")
+    rows = read_topic(spark, {"kafka.bootstrap.servers": servers}, "in", ends).collect()
+    assert [bytes(row["value"]) for row in rows] == [b"done"]
+
+
+def test_a_group_that_has_committed_nothing_of_what_is_there_is_refused(servers):
+    create(servers, "in", partitions=2)
+    with Admin(servers) as admin:
+        assert set(committed_ends(admin, ["in"], "g").values()) == {0}, "there is nothing to commit"
+        produce(servers, "in", 1, b"here")
+        with pytest.raises(NothingCommitted, match=r"group 'g' .*'in'.*--namespace.*--group"):
+            committed_ends(admin, ["in"], "g")

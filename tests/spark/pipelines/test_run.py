@@ -126,6 +126,14 @@ def test_a_missing_input_topic_is_refused_with_the_nearest_and_outputs_are_not_m
     assert "no topic 'purchases', to be read; did you mean 'purchase'?" in result.stdout + result.stderr
 
 
+def test_an_option_that_the_source_would_refuse_is_refused_before_the_run(servers):
+    create(servers, "purchases")
+    wrong = ("--set", "maxOffsetsPerTrigger=abc")
+    result = refused(str(EXAMPLES / "shop.py"), "-b", servers, "--checkpoint", "unused", "--once", *wrong)
+    assert result.returncode == 2
+    assert "option 'maxOffsetsPerTrigger' is 'abc': expected a whole number" in result.stdout + result.stderr
+
+
 def test_a_broker_that_is_not_there_is_told_at_once():
     result = refused(str(EXAMPLES / "shop.py"), "-b", "127.0.0.1:1", "--checkpoint", "unused")
     assert result.returncode == 3

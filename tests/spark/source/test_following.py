@@ -164,6 +164,52 @@ def test_a_deleted_topic_is_loss(broker: EmbeddedBroker) -> None:
         query.trigger()
 
 
+def planned_and_deleted(broker: EmbeddedBroker, topic: str | None, **options: str) -> Query:
+    """One that dies with a micro-batch of two topics planned and not committed; then one of the topics is deleted."""
+    produce(broker, "purchases", FIRST)
+    produce(broker, "returns", SECOND)
+    query = Query(broker, topic, startingOffsets="earliest", **{"kafka.default.api.timeout.ms": "3000"}, **options)
+    assert query.trigger() == []
+    assert sorted(values(query.trigger())) == sorted(FIRST + SECOND)
+    query.kill(before_commit=True)
+    with Admin(broker.bootstrap_servers) as admin:
+        admin.delete_topics(["returns"])
+    return query
+
+
+def test_a_topic_deleted_while_a_micro_batch_is_planned_is_loss(broker: EmbeddedBroker) -> None:
+    query = planned_and_deleted(broker, "purchases,returns")
+    with pytest.raises(DataLoss, match="topic returns was deleted"):
+        query.trigger()
+
+
+@pytest.mark.parametrize(
+    ("topic", "options"), [("purchases,returns", {}), (None, {"subscribePattern": "purchases|returns"})]
+)
+def test_a_planned_micro_batch_is_read_without_its_deleted_topic_if_loss_is_accepted(
+    broker: EmbeddedBroker, caplog: pytest.LogCaptureFixture, topic: str | None, options: dict[str, str]
+) -> None:
+    query = planned_and_deleted(broker, topic, failOnDataLoss="false", **options)
+    with caplog.at_level(logging.WARNING, "fencepost.spark"):
+        assert values(query.trigger()) == FIRST
+    assert "topic returns was deleted" in caplog.text
+    produce(broker, "purchases", SECOND)
+    assert values(query.drain()) == SECOND
+
+
+def test_a_planned_micro_batch_is_read_whole_though_the_options_name_one_of_its_topics_no_longer(
+    broker: EmbeddedBroker,
+) -> None:
+    produce(broker, "purchases", FIRST)
+    produce(broker, "returns", SECOND)
+    query = Query(broker, "purchases,returns", startingOffsets="earliest")
+    query.trigger()
+    planned = query.trigger()
+    query.kill(before_commit=True)
+    query.restart_with(broker, "purchases")
+    assert query.trigger() == planned
+
+
 def test_a_topic_that_the_options_no_longer_name_is_dropped(broker: EmbeddedBroker) -> None:
     produce(broker, "purchases", FIRST)
     produce(broker, "returns", FIRST)

@@ -1,7 +1,13 @@
 import pytest
 
 from fencepost.pipelines.pipeline import pipeline
-from fencepost.pipelines.run_options import RunOptions, parse_assignments, session_options, sort_options
+from fencepost.pipelines.run_options import (
+    RunOptions,
+    check_source,
+    parse_assignments,
+    session_options,
+    sort_options,
+)
 from fencepost.settings import InvalidSetting
 
 
@@ -61,6 +67,74 @@ def test_an_option_that_cannot_be_is_refused_with_what_to_do(name, message):
 def test_a_number_that_is_none_is_refused_by_name():
     with pytest.raises(InvalidSetting, match=r"max_retries.*whole number"):
         sort_options({"max_retries": "many"})
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sink.kafka.bootstrap.servers", "use --bootstrap-servers"),
+        ("source.kafka.acks", r"'source.kafka.acks'.*the sink's only"),
+        ("sink.kafka.isolation.level", r"'sink.kafka.isolation.level'.*the source's only"),
+        ("source.trigger", "leave 'source.' out"),
+        ("sink.trigger", "leave 'sink.' out"),
+    ],
+)
+def test_an_option_is_refused_for_a_side_that_does_not_have_it(name, message):
+    with pytest.raises(InvalidSetting, match=message):
+        sort_options({name: "1 second"})
+
+
+JAAS = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="ann" password="secret";'
+
+
+def test_credentials_in_the_java_clients_way_reach_both_sides_or_the_one_that_is_named():
+    at_source = {"kafka.sasl.username": "ann", "kafka.sasl.password": "secret"}
+    at_sink = {"sasl_username": "ann", "sasl_password": "secret"}
+    assert sort_options({"kafka.sasl.jaas.config": JAAS}) == RunOptions(source=at_source, sink=at_sink)
+    assert sort_options({"source.kafka.sasl.jaas.config": JAAS}) == RunOptions(source=at_source)
+    assert sort_options({"sink.kafka.SASL.jaas.config": JAAS}) == RunOptions(sink=at_sink)
+    above = sort_options({"kafka.sasl.jaas.config": JAAS})
+    assert above.over(sort_options({"kafka.sasl.username": "bob"})) == above
+    with pytest.raises(InvalidSetting, match="was not understood"):
+        sort_options({"kafka.sasl.jaas.config": "nonsense"})
+
+
+def test_a_setting_that_the_sink_takes_as_a_number_is_one_under_kafkas_name_too():
+    assert sort_options({"kafka.transaction.timeout.ms": "120000"}).sink == {"transaction_timeout_ms": 120000}
+    with pytest.raises(InvalidSetting, match=r"kafka.transaction.timeout.ms.*whole number"):
+        sort_options({"kafka.transaction.timeout.ms": "long"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1 second", "500 milliseconds", "interval 2 minutes", "1 MINUTE", "1.5 seconds", "1 second 500 milliseconds"],
+)
+def test_a_trigger_is_a_time_as_spark_reads_one(text):
+    assert sort_options({"trigger": text}).trigger == text
+
+
+@pytest.mark.parametrize("text", ["soon", "", "5", "1second", "500 ms", "-1 second", "1 month", "1.5 minutes"])
+def test_a_trigger_that_spark_would_not_understand_is_refused(text):
+    with pytest.raises(InvalidSetting, match=f"option 'trigger' is '{text}'; expected .* such as 500 milliseconds"):
+        sort_options({"trigger": text})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"maxOffsetsPerTrigger": "abc"}, "maxOffsetsPerTrigger.*whole number"),
+        ({"kafka.request.timeout.ms": "abc"}, "request.timeout.ms"),
+        ({"endingOffsets": "latest"}, "for batch queries"),
+    ],
+)
+def test_what_the_source_would_refuse_is_refused_before_a_run(options, message):
+    with pytest.raises(InvalidSetting, match=message):
+        check_source(sort_options(options), topics=["purchases"], bootstrap_servers="127.0.0.1:9092")
+
+
+def test_a_right_source_is_not_refused():
+    given = {"maxOffsetsPerTrigger": "5", "source.kafka.bootstrap.servers": "other:9092"}
+    check_source(sort_options(given), topics=["purchases", "returns"], bootstrap_servers="127.0.0.1:9092")
 
 
 def test_what_is_set_later_wins_and_the_rest_stays():
