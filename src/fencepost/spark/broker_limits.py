@@ -10,18 +10,20 @@ from fencepost.wire.messages.describe_configs import (
 
 BROKER_RESOURCE = 4
 SETTING = "transaction.max.timeout.ms"
-KAFKA_DEFAULT_MS = 900_000
 
 
-def transaction_timeout_ms_max(cluster: Cluster) -> int:
-    """What a broker has for `transaction.max.timeout.ms`; Kafka's default where nobody tells."""
+def transaction_timeout_ms_max(cluster: Cluster) -> int | None:
+    """What a broker has for `transaction.max.timeout.ms`; None where nobody tells.
+
+    A guess would be wrong for good: a broker refuses a timeout that is longer than its own limit.
+    """
     node = next(iter(cluster.metadata.brokers.values()), None)
     if node is None:
-        return KAFKA_DEFAULT_MS
+        return None
     asked = DescribeConfigsRequest(resources=[DescribeConfigsResource(BROKER_RESOURCE, str(node.node_id), [SETTING])])
     try:
         results = cluster.call(node, asked, DescribeConfigsResponse).results
     except ClientError:
-        return KAFKA_DEFAULT_MS
+        return None
     values = [row.value for result in results for row in result.configs if row.name == SETTING and row.value]
-    return int(values[0]) if values else KAFKA_DEFAULT_MS
+    return int(values[0]) if values else None

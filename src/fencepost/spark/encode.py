@@ -40,6 +40,7 @@ ENCODED_SCHEMA = pa.schema(
         pa.field("slot", pa.int32()),
         pa.field("task", pa.int32()),
         pa.field("place", pa.int32()),
+        pa.field("before", pa.int64()),
         pa.field("records", pa.int32()),
         pa.field("size", pa.int32()),
         pa.field("batch", pa.binary()),
@@ -49,8 +50,8 @@ ENCODED_SCHEMA = pa.schema(
     ]
 )
 ENCODED_DDL = (
-    "topic string, partition int, slot int, task int, place int, records int, size int, batch binary, file string, "
-    "position bigint, problem string"
+    "topic string, partition int, slot int, task int, place int, before bigint, records int, size int, batch binary, "
+    "file string, position bigint, problem string"
 )
 OVERFLOW = "overflow"
 """The problem of a task that encoded more than the driver wants to collect."""
@@ -91,6 +92,7 @@ class _Task:
         self._number = number
         self._file = file
         self._place = 0
+        self._record_count = 0
         self._size_bytes = 0
         self._sendings: dict[str, ArrowSending] = {}
         self._settings = ProducerSettings(
@@ -137,6 +139,7 @@ class _Task:
         record_count = read_header(batch).record_count
         self._size_bytes += len(batch)
         self._place += 1
+        self._record_count += record_count
         first = self._encoder.slots.get(where.topic, len(where.topic))
         where_kept = (
             {"batch": batch} if self._file is None else {"file": self._file.path, "position": self._file.append(batch)}
@@ -147,6 +150,7 @@ class _Task:
             slot=(first + where.partition) % self._encoder.slot_count,
             task=self._number,
             place=self._place,
+            before=self._record_count - record_count,
             records=record_count,
             size=len(batch),
             **where_kept,

@@ -1,5 +1,6 @@
 """What the driver knows of the output topics, and the encoder that takes it to the tasks."""
 
+import threading
 import time
 from collections.abc import Iterable
 
@@ -15,6 +16,8 @@ SLOT_COUNT_MAX = 256
 
 
 class OutputLayout:
+    """Threads may share a sink: one of them looks topics up at a time."""
+
     def __init__(self, cluster: Cluster, options: KafkaOptions, settings: ProducerSettings) -> None:
         self._cluster = cluster
         self._options = options
@@ -23,25 +26,29 @@ class OutputLayout:
         self._known: dict[str, OutputTopic] = {}
         self._learned: dict[str, None] = {}
         self._looked_at_s = float("-inf")
+        self._lock = threading.RLock()
 
     def learn(self, topics: Iterable[str]) -> None:
         """Topics that rows have named: tasks need not ask for them again."""
-        self._learned.update(dict.fromkeys(topics))
+        with self._lock:
+            self._learned.update(dict.fromkeys(topics))
 
     def encoder(self, topics: Iterable[str], *, topic: str | None = None) -> Encoder:
         """For rows of these topics and of any other. Raises `InvalidRow` if one of them does not exist.
 
         `topic` is where rows without a column for it go.
         """
-        self.look_up(topics)
+        with self._lock:
+            self.look_up(topics)
+            all_known = dict(self._known)
         slots: dict[str, int] = {}
         slot_count = 0
-        for name, known in self._known.items():
+        for name, known in all_known.items():
             slots[name] = slot_count
             slot_count += known.metadata.partition_count
         return Encoder(
             options=self._options,
-            topics=dict(self._known),
+            topics=all_known,
             compression_type=self._compression_type,
             slot_count=max(1, min(slot_count, SLOT_COUNT_MAX)),
             slots=slots,
@@ -50,6 +57,10 @@ class OutputLayout:
 
     def look_up(self, topics: Iterable[str]) -> None:
         """Know these topics, which the cluster may create now. Raises `InvalidRow` if one of them does not exist."""
+        with self._lock:
+            self._look_up(topics)
+
+    def _look_up(self, topics: Iterable[str]) -> None:
         now_s = time.monotonic()
         if now_s - self._looked_at_s > self._max_age_s:
             self._known.clear()

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import invariant
@@ -23,8 +23,16 @@ from fencepost.spark.fail_points import fail_point
 from fencepost.spark.pin_files import BatchFiles
 from fencepost.spark.publish import PinnedBatch, Publisher
 from fencepost.spark.publish_task import PUBLISHED_DDL, PublishTask
-from fencepost.spark.sink_errors import InvalidRow, PublishFailed
+from fencepost.spark.sink_errors import InvalidRow, PublishFailed, RefusedSetup
 from fencepost.types import Buffer, TopicPartition
+
+SHUFFLE_SETTINGS = {
+    "spark.sql.shuffle.orderIndependentChecksum.enabled": "notice that a repeated task has shuffled other rows",
+    "spark.sql.shuffle.orderIndependentChecksum.enableFullRetryOnMismatch": (
+        "repeat all that has read the rows of a task when its repetition has shuffled others"
+    ),
+}
+"""Without these, what localCheckpoint keeps may come from two attempts of a task."""
 
 
 class Manifest(NamedTuple):
@@ -127,6 +135,7 @@ def pin_in_driver(rows: DataFrame, encoder: Encoder) -> DriverPinned:
 
 
 def pin_in_executors(rows: DataFrame, encoder: Encoder) -> ExecutorsPinned:
+    _check_shuffle(rows.sparkSession)
     encoded = rows.mapInArrow(encoder, ENCODED_DDL)
     # Every output partition lies in one slot, so one task has all of its batches, in the order of tasks and rows.
     frame = (
@@ -135,12 +144,44 @@ def pin_in_executors(rows: DataFrame, encoder: Encoder) -> ExecutorsPinned:
         .localCheckpoint(eager=True)
     )
     try:
-        listed = frame.select("topic", "partition", "records", "size", "problem").toArrow()
+        columns = ("topic", "partition", "task", "place", "before", "records", "size", "problem")
+        listed = frame.select(*columns).toArrow()
         _check(listed)
+        check_complete(listed)
         return ExecutorsPinned(frame, _manifest(listed))
     except BaseException:
         frame.unpersist()
         raise
+
+
+def _check_shuffle(session: SparkSession) -> None:
+    """Every time: a session's settings may change between micro-batches."""
+    for setting, what in SHUFFLE_SETTINGS.items():
+        found = session.conf.get(setting)
+        if found is None or found.strip().lower() != "true":
+            raise RefusedSetup(
+                f"{setting}={found}: Spark does not {what}. Executors mode needs true, which is Spark's default: a "
+                "task that runs again after an executor was lost may deal its rows to other partitions, and rows would "
+                "be lost and doubled. Leave the setting as Spark has it, or use mode='driver'"
+            )
+
+
+def check_complete(listed: pa.Table) -> None:
+    """Raises `PublishFailed` unless the batches of each task follow each other: all are there, and of one attempt.
+
+    Attempts that encode alike are alike here, too. Those that deal rows otherwise have other counts.
+    """
+    names = ("task", "place", "before", "records")
+    expected_task, expected = -1, (1, 0)
+    for task, place, before, records in sorted(zip(*(listed.column(name).to_pylist() for name in names), strict=True)):
+        if task != expected_task:
+            expected_task, expected = task, (1, 0)
+        if (place, before) != expected:
+            raise PublishFailed(
+                f"after the shuffle, task {task} has record batch {place}, after {before} records, where batch "
+                f"{expected[0]}, after {expected[1]} records, was expected: what two attempts of it encoded is mixed"
+            )
+        expected = (place + 1, before + records)
 
 
 def _check(table: pa.Table) -> None:

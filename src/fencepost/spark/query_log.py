@@ -36,7 +36,9 @@ class QueryLog:
 
     def __init__(self, checkpoint: str | None = None) -> None:
         self._folder = None if checkpoint is None else _local_path(checkpoint)
-        self._run_id: str | None = None
+        self._query: Any = None
+        self._query_id: str | None = None
+        self._run_id = ""
         self._log: Any = None
         self._servers: frozenset[str] = frozenset()
         self._ends: dict[int, Offsets] = {}
@@ -44,31 +46,48 @@ class QueryLog:
     def locate(self, batch_df: DataFrame, batch_id: int) -> MicroBatch:
         context = batch_df.sparkSession.sparkContext
         query_id = context.getLocalProperty("sql.streaming.queryId")
-        run_id = context.getLocalProperty("spark.jobGroup.id") or ""
+        is_known = query_id is not None and self._knows_run(batch_df, query_id)
         if self._folder is not None:
-            return _from_folder(self._folder, batch_id, run_id)
+            # Who calls without a query has no run of one: what is started and lost as a whole is the application.
+            return _from_folder(self._folder, batch_id, self._run_id if is_known else str(context.applicationId))
         if query_id is None:
             raise RefusedSetup(
                 "the sink was not called by a streaming query: give it to writeStream.foreachBatch, "
                 "or use write(df, token=...)"
             )
-        if run_id != self._run_id:
-            query = _active_query(batch_df, query_id)
-            self._log = query.offsetLog()
-            self._servers = _source_servers(query)
-            self._run_id = run_id
-            self._ends = {}
+        if not is_known:
+            raise RefusedSetup(
+                f"query {query_id} is not known to this driver, so its offset log cannot be read: "
+                "name its folder with checkpoint=..."
+            )
         start = None if batch_id == 0 else self._end(batch_id - 1)
         end = self._end(batch_id)
         self._ends = {batch_id: end}
         return MicroBatch(
             query_id=query_id,
-            run_id=run_id,
+            run_id=self._run_id,
             batch_id=batch_id,
             start=start,
             end=end,
             source_servers=self._servers,
         )
+
+    def _knows_run(self, batch_df: DataFrame, query_id: str) -> bool:
+        """Whether the driver has this query, which is looked up once in each of its runs.
+
+        The query itself says which run it is. Spark also groups its jobs by that, but anybody may group them otherwise.
+        """
+        if query_id == self._query_id and self._query.isActive():
+            return True
+        query = _active_query(batch_df, query_id)
+        if query is None:
+            return False
+        self._query, self._query_id = query, query_id
+        self._run_id = query.runId().toString()
+        self._log = query.offsetLog()
+        self._servers = _source_servers(query)
+        self._ends = {}
+        return True
 
     def _end(self, batch_id: int) -> Offsets:
         known = self._ends.get(batch_id)
@@ -87,13 +106,7 @@ def _active_query(batch_df: DataFrame, query_id: str) -> Any:
     jvm = session._jvm
     assert jvm is not None
     queries = session._jsparkSession.sharedState().activeStreamingQueries()
-    query = queries.get(jvm.java.util.UUID.fromString(query_id))
-    if query is None:
-        raise RefusedSetup(
-            f"query {query_id} is not known to this driver, so its offset log cannot be read: "
-            "name its folder with checkpoint=..."
-        )
-    return query
+    return queries.get(jvm.java.util.UUID.fromString(query_id))
 
 
 def _source_servers(query: Any) -> frozenset[str]:

@@ -31,12 +31,12 @@ from fencepost.spark.pin_files import PinFolder
 from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
 from fencepost.spark.publish import Publisher
 from fencepost.spark.query_log import MicroBatch, QueryLog
-from fencepost.spark.sink_errors import QueryStopped, RefusedSetup
+from fencepost.spark.sink_errors import QueryStopped, RefusedSetup, stop_told
 from fencepost.spark.sink_event import SinkEvent
 from fencepost.spark.token import BatchToken
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import BatchWork, MicroBatchWork, Work
-from fencepost.spark.writer import CANCELLED, SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
+from fencepost.spark.writer import SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
 from fencepost.types import TopicPartition
 
 logger = logging.getLogger("fencepost.spark")
@@ -132,9 +132,10 @@ class TransactionalSink(Closing):
         try:
             outcome = self._write(frames, work, otherwise=batch_df)
         except SPARK_TROUBLE as problem:
-            if CANCELLED in str(problem):
-                raise QueryStopped(f"micro-batch {batch_id} of sink '{self.name}' was given up") from None
-            raise
+            told = stop_told(problem)
+            if told is None:
+                raise
+            raise QueryStopped(f"micro-batch {batch_id} of sink '{self.name}' was given up", told, problem) from None
         finally:
             if is_kept:
                 batch_df.unpersist()

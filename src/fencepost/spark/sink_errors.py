@@ -1,6 +1,8 @@
 # ruff: noqa: N818 - the classes name what is wrong with what they were given
 """What the sink refuses, each with what was seen, what was expected and what to do."""
 
+import re
+
 from fencepost.errors import FencepostError
 
 
@@ -33,18 +35,38 @@ class PublishFailed(SinkError):
 
 
 class GaveUp(SinkError):
-    """A micro-batch failed as often as `max_retries` allows. Nothing of it is visible."""
+    """A micro-batch failed as often as `max_retries` allows.
+
+    Nothing of it is visible; or its commit was not answered, and the next start finds out. The text says which.
+    """
 
 
 class QueryStopped(SinkError):
     """Spark has cancelled the jobs of the query. What was not committed is aborted.
 
     Spark tells a stop from a failure by looking for the text of an interrupted call, and looks with an expression that
-    overflows the stack of its thread on a long traceback: so the text is here, and nothing is chained to it.
+    overflows the stack of its thread on a long traceback: so the text is here, and what Spark raised is not chained to
+    it but kept as `problem`.
     """
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, told: str, problem: BaseException) -> None:
+        self.problem = problem
         super().__init__(
-            f"{what}: the query is being stopped. "
+            f"{what}, because Spark has cancelled its jobs: {told}. "
             "(py4j.protocol.Py4JJavaError: An error occurred while calling java.lang.InterruptedException)"
         )
+
+
+_STOPS = re.compile(
+    r"^(?:: |Caused by: )?(?:org\.apache\.spark\.SparkException: )?"
+    r"(?P<told>\[SPARK_JOB_CANCELLED\] .*|Job \d+ cancelled because SparkContext was shut down.*)"
+    # Of the call itself: a task that was interrupted is a cause further down, and fails for reasons of its own.
+    r"|^: (?P<interrupted>java\.lang\.InterruptedException|java\.nio\.channels\.ClosedByInterruptException)\b",
+    re.MULTILINE,
+)
+
+
+def stop_told(problem: BaseException) -> str | None:
+    """What Spark says when it has cancelled jobs or interrupted a query; None if it says something else."""
+    found = _STOPS.search(str(problem))
+    return None if found is None else found["told"] or found["interrupted"]

@@ -20,10 +20,11 @@ from fencepost.client.exceptions import (
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
-from fencepost.errors import InvariantBroken
+from fencepost.errors import ErrorCode, InvariantBroken
 from fencepost.spark.fail_points import fail_point
 from fencepost.spark.sink_errors import FencedByAnotherDriver, RefusedSetup
 from fencepost.types import TopicPartition
+from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 logger = logging.getLogger("fencepost.spark")
 
@@ -32,9 +33,14 @@ TIMEOUT_GROWTH = 2
 
 
 class Transaction:
-    """One at a time, again and again, for one transactional id."""
+    """One at a time, again and again, for one transactional id.
+
+    Whoever writes takes the identity once and presents it until the end: a later one is another transaction's, so the
+    broker has to refuse what comes under the earlier.
+    """
 
     def __init__(self, cluster: Cluster, transactional_id: str, *, timeout_ms: int) -> None:
+        self._cluster = cluster
         self._control = TransactionControl(cluster, transactional_id)
         self.transactional_id = transactional_id
         self.timeout_ms = timeout_ms
@@ -67,31 +73,44 @@ class Transaction:
         self._has_joined = False
         return has_taken_over
 
-    def join(self, partitions: Iterable[TopicPartition]) -> None:
+    def join(self, identity: ProducerIdentity, partitions: Iterable[TopicPartition]) -> None:
         """Before records go to these partitions."""
         self._is_ready = False
         self._has_joined = True
         if not self._uses_v2:
-            self._control.add_partitions(self.identity, partitions, deadline=Deadline(CALL_TIMEOUT_S))
+            self._control.add_partitions(identity, partitions, deadline=Deadline(CALL_TIMEOUT_S))
 
-    def send_offsets(self, group_id: str, positions: dict[TopicPartition, int]) -> None:
+    def send_offsets(self, identity: ProducerIdentity, group_id: str, positions: dict[TopicPartition, int]) -> None:
+        """Those of partitions that there are: the token says what was read, the group only shows it to others.
+
+        A coordinator takes no offset of a topic that was deleted, and the micro-batch would never be committed.
+        """
+        gone = _gone(self._cluster, positions)
+        if gone:
+            logger.warning(
+                "group '%s' gets no offsets of %s: the cluster has no such partitions (any more); the ledger has them",
+                group_id,
+                ", ".join(map(str, sorted(gone))),
+            )
+        offsets = {where: OffsetAndMetadata(offset) for where, offset in positions.items() if where not in gone}
+        if not offsets:
+            return
         deadline = Deadline(CALL_TIMEOUT_S)
         if not self._uses_v2:
-            self._control.add_offsets(self.identity, group_id, deadline=deadline)
-        offsets = {where: OffsetAndMetadata(offset) for where, offset in positions.items()}
+            self._control.add_offsets(identity, group_id, deadline=deadline)
         self._control.txn_offset_commit(
-            self.identity, ConsumerGroupMetadata(group_id), offsets, uses_v2=self._uses_v2, deadline=deadline
+            identity, ConsumerGroupMetadata(group_id), offsets, uses_v2=self._uses_v2, deadline=deadline
         )
 
-    def commit(self) -> None:
-        self._end(is_commit=True)
+    def commit(self, identity: ProducerIdentity) -> None:
+        self._end(identity, is_commit=True)
 
     def abort(self) -> None:
         """As well as it goes: the next identity aborts whatever is left."""
         if not self._has_joined:
             return
         try:
-            self._end(is_commit=False)
+            self._end(self.identity, is_commit=False)
         except ClientError as problem:
             logger.info("'%s' could not abort, the next epoch will: %s", self.transactional_id, problem)
 
@@ -100,14 +119,16 @@ class Transaction:
         longer = min(self.timeout_ms * TIMEOUT_GROWTH, timeout_ms_max)
         has_room = longer > self.timeout_ms
         self.timeout_ms = max(self.timeout_ms, longer)
+        # The coordinator learns of it by the next InitProducerId, which an identity in hand would save.
+        self._is_ready = self._is_ready and not has_room
         return has_room
 
-    def _end(self, *, is_commit: bool) -> None:
+    def _end(self, identity: ProducerIdentity, *, is_commit: bool) -> None:
         self._is_ready = False
         following = self._control.end_txn(
-            self.identity, is_commit=is_commit, uses_v2=self._uses_v2, deadline=Deadline(CALL_TIMEOUT_S)
+            identity, is_commit=is_commit, uses_v2=self._uses_v2, deadline=Deadline(CALL_TIMEOUT_S)
         )
-        self._is_ready = self._uses_v2 and following != self.identity
+        self._is_ready = self._uses_v2 and following != identity
         self._identity = following
         self._has_joined = False
 
@@ -134,4 +155,19 @@ class Transaction:
                 f"Stop one of the two, or give them names of their own. {problem}"
             ) from problem
         logger.info("'%s' has %s", self.transactional_id, self._identity)
-        return presented is None
+        # Another producer id: the coordinator had forgotten this one, and somebody may have come and gone since.
+        return presented is None or self._identity.producer_id != presented.producer_id
+
+
+def _gone(cluster: Cluster, wheres: Iterable[TopicPartition]) -> set[TopicPartition]:
+    """Those that the cluster says it does not have. Asked afresh, and so that asking creates no topic."""
+    wheres = set(wheres)
+    asked = [MetadataRequestTopic(name=topic) for topic in sorted({where.topic for where in wheres})]
+    request = MetadataRequest(topics=asked, allow_auto_topic_creation=False)
+    topics = cluster.call_any(request, MetadataResponse).topics
+    # Another answer, that one may not know for instance, is for the coordinator to give.
+    told = {
+        topic.name for topic in topics if topic.error_code in (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    }
+    there = {(topic.name, row.partition_index) for topic in topics for row in topic.partitions}
+    return {where for where in wheres if where.topic in told and where not in there}

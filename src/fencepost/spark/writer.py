@@ -6,6 +6,7 @@ it is not.
 """
 
 import logging
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -29,13 +30,14 @@ from fencepost.client.exceptions import (
     Timeout,
     UnsupportedVersion,
 )
+from fencepost.client.values import ProducerIdentity
 from fencepost.spark.broker_limits import transaction_timeout_ms_max
 from fencepost.spark.fail_points import FailPointReached, fail_point
 from fencepost.spark.ledger import Ledger
 from fencepost.spark.pinning import Pinned
 from fencepost.spark.producer_states import check_producer_states
-from fencepost.spark.publish import Publisher
-from fencepost.spark.sink_errors import GaveUp, PublishFailed
+from fencepost.spark.publish import PinnedBatch, Publisher
+from fencepost.spark.sink_errors import GaveUp, PublishFailed, stop_told
 from fencepost.spark.token import Verdict
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import Work
@@ -47,7 +49,7 @@ HOPELESS = (AuthenticationFailed, Authorization, InvalidRecord, InvalidTopic, Re
 """What a broker says again however often it is asked."""
 PERHAPS_TIMED_OUT = (InvalidProducerEpoch, InvalidTxnState, ProducerFenced, PublishFailed, Timeout)
 SPARK_TROUBLE = (PySparkException, Py4JError)
-CANCELLED = "cancelled"
+MAY_BE_VISIBLE = "it may be committed: the commit was not answered, and the next start finds out in the ledger"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,6 +69,8 @@ class Outcome:
     pinned: Pinned | None = None
     is_skipped: bool = False
     retry_count: int = 0
+    is_undecided: bool = False
+    """A commit was asked for, and the ledger has not said since that it did not happen."""
     encode_ms: float = 0.0
     commit_ms: float = 0.0
 
@@ -85,6 +89,8 @@ class Outcome:
 
 
 class ExactlyOnceWriter:
+    """Writes one plan at a time: a second thread waits its turn, because a transactional id has one transaction."""
+
     def __init__(
         self,
         cluster: Cluster,
@@ -103,8 +109,16 @@ class ExactlyOnceWriter:
         self._max_retries = max_retries
         self._tokens: dict[bytes, bytes] | None = None
         """The ledger as this driver knows it; None while it has to be read."""
+        self._turn = threading.Lock()
 
     def write(self, plan: Plan) -> Outcome:
+        with self._turn:
+            return self._write(plan)
+
+    def close(self) -> None:
+        self._publisher.close()
+
+    def _write(self, plan: Plan) -> Outcome:
         outcome = Outcome()
         started_s = time.monotonic()
         try:
@@ -114,9 +128,6 @@ class ExactlyOnceWriter:
             outcome.unpin()
         outcome.commit_ms = (time.monotonic() - started_s) * 1000 - outcome.encode_ms
         return outcome
-
-    def close(self) -> None:
-        self._publisher.close()
 
     def _is_written(self, plan: Plan, outcome: Outcome) -> bool:
         """One try. False: it failed, it is aborted, and it is worth another."""
@@ -144,23 +155,23 @@ class ExactlyOnceWriter:
         tokens = self._begin(plan, outcome)
         if self._judge(work, tokens, outcome) is Verdict.DONE:
             return True
+        outcome.is_undecided = False
+        # Once: what was published under it must not be decided under another.
+        identity = self._transaction.identity
         pinned = outcome.pin(plan)
         records = pinned.manifest.records
         fail_point("before-publish")
-        self._transaction.join([*records, self._ledger.partition])
-        self._publish(pinned, records)
+        self._transaction.join(identity, [*records, self._ledger.partition])
+        self._publish(identity, pinned, records)
         fail_point("before-offsets")
         if work.offsets:
-            self._transaction.send_offsets(self._group_id, work.offsets)
+            self._transaction.send_offsets(identity, self._group_id, work.offsets)
         fail_point("offsets-sent")
         token = work.token(pinned.manifest.row_count)
-        stored = self._publisher.publish(
-            self._transaction.identity, [self._ledger.token_batch(work.key, token)], timeout_s=self._timeout_s
-        )
-        if stored != {self._ledger.partition: 1}:
-            raise PublishFailed(f"the token was not acknowledged: {dict(stored)}")
+        self._publish_token(identity, self._ledger.token_batch(work.key, token))
         fail_point("token-sent")
-        self._transaction.commit()
+        outcome.is_undecided = True
+        self._transaction.commit(identity)
         tokens[work.key] = token
         fail_point("after-commit")
         return False
@@ -201,16 +212,20 @@ class ExactlyOnceWriter:
     def _timeout_s(self) -> float:
         return self._transaction.timeout_ms / 1000
 
-    def _publish(self, pinned: Pinned, records: Counter[TopicPartition]) -> None:
+    def _publish(self, identity: ProducerIdentity, pinned: Pinned, records: Counter[TopicPartition]) -> None:
         if not records:
             return
-        identity = self._transaction.identity
         acknowledged = pinned.publish(identity, self._publisher, timeout_s=self._timeout_s)
         fail_point("published")
         if acknowledged != records:
             missing = records - acknowledged
             raise PublishFailed(f"not every record was acknowledged: {dict(missing) or dict(acknowledged - records)}")
         check_producer_states(self._cluster, identity, records)
+
+    def _publish_token(self, identity: ProducerIdentity, batch: PinnedBatch) -> None:
+        stored = self._publisher.publish(identity, [batch], timeout_s=self._timeout_s)
+        if stored != {self._ledger.partition: 1}:
+            raise PublishFailed(f"the token was not acknowledged: {dict(stored)}")
 
     def _abort(self) -> None:
         self._tokens = None
@@ -222,13 +237,14 @@ class ExactlyOnceWriter:
         """Raises if another try is pointless; otherwise makes ready for it."""
         if isinstance(problem, HOPELESS) or (isinstance(problem, SPARK_TROUBLE) and outcome.pinned is None):
             raise problem
-        if isinstance(problem, SPARK_TROUBLE) and CANCELLED in str(problem):
+        if isinstance(problem, SPARK_TROUBLE) and stop_told(problem) is not None:
             raise problem
         hint = self._lengthened(problem)
         if outcome.retry_count >= self._max_retries:
+            visible = MAY_BE_VISIBLE if outcome.is_undecided else "nothing of it is visible"
             raise GaveUp(
                 f"{work} failed {outcome.retry_count + 1} times, which is all that max_retries={self._max_retries} "
-                f"allows; nothing of it is visible. The last time: {problem}.{hint}"
+                f"allows; {visible}. The last time: {problem}.{hint}"
             ) from problem
         logger.warning(
             "%s failed and is tried again (%d of %d): %s", work, outcome.retry_count + 1, self._max_retries, problem
@@ -238,7 +254,13 @@ class ExactlyOnceWriter:
         """What may have timed out gets more time. Returns what to say if there is no more to give."""
         if not isinstance(problem, PERHAPS_TIMED_OUT):
             return ""
-        if self._transaction.lengthen(transaction_timeout_ms_max(self._cluster)):
+        timeout_ms_max = transaction_timeout_ms_max(self._cluster)
+        if timeout_ms_max is None:
+            return (
+                f" If it timed out: transaction_timeout_ms={self._transaction.timeout_ms} was not lengthened, because "
+                "the broker's transaction.max.timeout.ms could not be asked."
+            )
+        if self._transaction.lengthen(timeout_ms_max):
             return ""
         return (
             f" If it timed out: transaction_timeout_ms={self._transaction.timeout_ms} is as long as the broker's "

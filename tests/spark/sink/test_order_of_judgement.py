@@ -54,7 +54,7 @@ class World:
         """Nothing is pinned: all that is published is the token."""
         return {self.partition: 1}
 
-    def commit(self) -> None:
+    def commit(self, _: ProducerIdentity) -> None:
         self.story.append("commit")
 
     def quiet(self, *_: object, **__: object) -> None:
