@@ -133,9 +133,14 @@ def test_a_table_larger_than_memory_is_sent_in_slices(servers: str, topic: str) 
     assert len(values(servers, topic)) == 20_000
 
 
-def test_a_partition_that_is_not_there_is_refused_and_an_empty_table_is_nothing(servers: str, topic: str) -> None:
+@pytest.mark.parametrize("partition", [9, -1])
+def test_a_partition_that_is_not_there_is_refused_and_an_empty_table_is_nothing(
+    servers: str, topic: str, partition: int
+) -> None:
     with Producer(servers) as producer:
-        with pytest.raises(InvalidSetting, match="there is no 9"):
-            producer.send_arrow(topic, pa.table({"value": [b"a"], "partition": [9]}))
+        with pytest.raises(InvalidSetting, match=f"there is no {partition}; null stands for"):
+            producer.send_arrow(topic, pa.table({"value": [b"a", b"b"], "partition": [None, partition]}))
+        nowhere = pa.table({"value": [b"a"], "partition": pa.nulls(1, pa.int32())})
+        assert producer.send_arrow(topic, nowhere).result(30) == 1
         assert producer.send_arrow(topic, pa.table({"value": pa.array([], pa.binary())})).result(0) == 0
-    assert values(servers, topic) == []
+    assert values(servers, topic) == [b"a"]

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from fencepost.client.exceptions import RecordTooLarge
 from fencepost.client.metadata import TopicMetadata
@@ -85,10 +86,13 @@ class ArrowSending:
         count = self._topic.partition_count
         partitions = columnar.murmur2_partitions(columns.keys, count)
         if "partition" in part.schema.names:
-            given = part.column("partition").cast(pa.int32()).fill_null(-1).to_numpy()
-            partitions = np.where(given >= 0, given, partitions)
-            if len(part) and int(partitions.max()) >= count:
-                raise InvalidSetting(f"'{self._topic.name}' has {count} partitions, there is no {partitions.max()}")
+            given = part.column("partition").cast(pa.int32())
+            for extreme in pc.min_max(given).as_py().values():
+                if extreme is not None and not 0 <= extreme < count:
+                    message = f"'{self._topic.name}' has {count} partitions, there is no {extreme}"
+                    raise InvalidSetting(f"{message}; null stands for the one that the key decides")
+            numbers = given.fill_null(-1).to_numpy()
+            partitions = np.where(numbers >= 0, numbers, partitions)
         homeless = np.flatnonzero(partitions < 0)
         if len(homeless):
             available = np.array(self._topic.available_partitions or sorted(self._topic.partitions), np.int32)
