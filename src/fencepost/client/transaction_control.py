@@ -46,6 +46,7 @@ GROUP_METADATA_SINCE = 3
 CONCURRENT_PAUSE_S = 0.02
 """The previous transaction is a few milliseconds from its end: a longer pause would be felt by every transaction."""
 EXPLAIN_TIMEOUT_S = 2.0
+OWN_ABORT_STATES = frozenset({"PrepareAbort", "CompleteAbort"})
 
 ResponseT = TypeVar("ResponseT", bound=Message)
 
@@ -209,6 +210,20 @@ class TransactionControl:
         if not isinstance(error, ProducerFenced):
             return error
         return ProducerFenced(f"{error} {self._current_owner()}".rstrip(), error_code=error.error_code)
+
+    def identity_after_own_abort(self, identity: ProducerIdentity) -> ProducerIdentity | None:
+        """What an open transaction's identity has become if the coordinator aborted it by itself: it timed out, or its
+        owner's InitProducerId found it open and was not answered. None if somebody took over, or nobody can say.
+
+        In the first flow that costs an epoch, and the owner is then refused as one that was replaced. Whoever replaces
+        it in the middle of a transaction takes one more. In between the two this may be wrong; who presents what it
+        returns is then fenced a moment later.
+        """
+        row = self._described()
+        if row is None or row.transaction_state not in OWN_ABORT_STATES:
+            return None
+        following = identity._replace(producer_epoch=identity.producer_epoch + 1)
+        return following if following == (row.producer_id, row.producer_epoch) else None
 
     def is_ending(self) -> bool:
         """Whether the last transaction is decided and its markers are not all written; False if nobody can say."""

@@ -133,6 +133,7 @@ class Transaction:
         self._has_joined = False
 
     def _take_identity(self) -> bool:
+        """Returns whether somebody may have had the id meanwhile."""
         presented = self._identity
         try:
             self._identity = self._control.init_producer_id(
@@ -149,6 +150,14 @@ class Transaction:
             self._identity = None
             return self._take_identity()
         except (ProducerFenced, FencedError) as problem:
+            if self._has_joined and presented is not None:
+                self._has_joined = False
+                following = self._control.identity_after_own_abort(presented)
+                if following is not None:
+                    logger.info("'%s': the coordinator has aborted what was open", self.transactional_id)
+                    self._identity = following
+                    self._take_identity()
+                    return True
             raise FencedByAnotherDriver(
                 f"another driver has taken over '{self.transactional_id}' and goes on where this one stopped; "
                 "nothing is lost. "
