@@ -332,6 +332,7 @@ class Consumer:
     """Stands in for one: knows its group, how far it has come, and whether it was sent back."""
 
     commits_automatically = False
+    taken_away_count = 0
 
     def __init__(self, group_id: str, offsets: Offsets) -> None:
         self._group_id = group_id
