@@ -6,6 +6,7 @@ from typing import Any
 import confluent_kafka
 
 from fencepost.client import Consumer, ConsumerRecord, TopicPartition
+from fencepost.client.consumer_exceptions import CommitFailed
 from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import producer
 from tests.interop.support import DEADLINE_S, wait_for
@@ -68,3 +69,12 @@ def run_transaction(
     body(client)
     assert client.flush(DEADLINE_S) == 0
     (client.commit_transaction if is_commit else client.abort_transaction)(DEADLINE_S)
+
+
+def is_out(member: Consumer) -> bool:
+    """Whether the group has lost this member, as far as it knows."""
+    try:
+        member.group_metadata()
+    except CommitFailed:
+        return True
+    return False

@@ -12,7 +12,7 @@ from fencepost.client.exceptions import FencedInstanceId, Timeout
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading
-from tests.behaviour_client.consumer_reading import read
+from tests.behaviour_client.consumer_reading import is_out, read
 from tests.interop import copier_life
 from tests.interop.confluent.clients import create_topic, producer
 from tests.interop.group_life import (
@@ -326,14 +326,6 @@ def test_two_copiers_rebalance_and_one_is_killed_in_the_middle_of_a_transaction(
             for record in consumer_reading.read_all(group_servers, target, while_open=True, isolation_level=level)
         ],
     )
-
-
-def is_out(member: Consumer) -> bool:
-    try:
-        member.group_metadata()
-    except CommitFailed:
-        return True
-    return False
 
 
 def replay(told: list[tuple[str, list[TopicPartition]]]) -> list[TopicPartition]:

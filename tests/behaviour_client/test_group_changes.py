@@ -7,8 +7,8 @@ import pytest
 
 from fencepost.client import Consumer, TopicPartition
 from fencepost.client.admin import Admin
-from fencepost.client.consumer_exceptions import CommitFailed
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.consumer_reading import is_out
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, refuse
 from tests.interop.support import wait_for
 
@@ -163,11 +163,3 @@ def share(members: list[Consumer], counts: list[int]) -> None:
         return [len(member.assignment()) for member in members] == counts
 
     wait_for(f"{counts} partitions", probe, pause_s=0, found=lambda: str([each.assignment() for each in members]))
-
-
-def is_out(member: Consumer) -> bool:
-    try:
-        member.group_metadata()
-    except CommitFailed:
-        return True
-    return False
