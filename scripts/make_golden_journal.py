@@ -10,8 +10,7 @@ import sys
 from pathlib import Path
 from random import Random
 
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.journal.retention import RetentionPolicy
 from fencepost.journal.segment_header import FORMAT_VERSION
 from fencepost.records.builder import build_batch

@@ -1,4 +1,4 @@
-"""Sizes as a ratchet: no function may grow past 70 lines, no file past 500, unless it is listed as known.
+"""Sizes as a ratchet: no function may grow past 60 lines, no file past 600, unless it is listed as known.
 
 `scripts/size_ratchet.txt` holds what was already over the line, with its size: an entry may shrink, never
 grow, and must be removed once it is under the line. Generated files are not counted.
@@ -8,8 +8,8 @@ import ast
 import sys
 from pathlib import Path
 
-FUNCTION_LINES_MAX = 70
-FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 60
+FILE_LINES_MAX = 600
 ROOT = Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "scripts" / "size_ratchet.txt"
 GENERATED = ROOT / "src" / "fencepost" / "wire" / "messages"

@@ -2,8 +2,7 @@
 
 import random
 
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.records.builder import build_batch
 from fencepost.records.header import STAMP_BYTES, BatchHeader, read_header, stamp
 from fencepost.records.record import Record

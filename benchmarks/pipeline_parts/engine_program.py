@@ -12,8 +12,8 @@ from typing import Any, TypedDict
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
+from fencepost.pipelines.loading import on_own_thread
 from fencepost.pipelines.session import start_session
-from fencepost.pipelines.starting import on_own_thread
 from fencepost.pipelines.warm_up import in_background, load_driver_modules, warm_workers
 from fencepost.spark import SinkEvent, TransactionalSink, register
 

@@ -10,8 +10,7 @@ from typing import Protocol
 
 import psutil
 
-from fencepost.lab.apache_kafka import ApacheKafka
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.apache_kafka import ApacheKafka, free_ports
 
 START_TIMEOUT_S = 60.0
 

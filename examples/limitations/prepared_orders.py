@@ -12,8 +12,8 @@ from pathlib import Path
 from examples.documents import program
 from fencepost.client import TopicPartition
 from fencepost.client.cluster import Cluster, CoordinatorType
-from fencepost.client.connection import Connection
 from fencepost.client.error_table import error_of
+from fencepost.client.net.connection import Connection
 from fencepost.client.raw_producer import RawProducer
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline

@@ -9,7 +9,7 @@ import re
 import subprocess
 
 from examples.questions.asking import print_rows
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import ProducerSettings
 from fencepost.lab.apache_kafka import find_jars
 from fencepost.settings import as_text

@@ -8,7 +8,7 @@ from examples.documents.stage import story_arguments
 from examples.documents.waiting import wait_for
 from examples.questions.asking import create_topic, ends, fresh, open_cluster, partitions_of, print_rows, read_all
 from fencepost.client import Admin, Producer, TopicPartition
-from fencepost.client.admin_fetch import fetch_partition
+from fencepost.client.admin.asking import fetch_partition
 from fencepost.client.time_limits import Deadline
 from fencepost.records.header import split_batches
 from fencepost.wire.messages.fetch import PartitionData

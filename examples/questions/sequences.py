@@ -9,8 +9,8 @@ from examples.documents.stage import story_arguments
 from examples.documents.waiting import wait_for
 from examples.questions.asking import create_topic, ends, open_cluster, print_rows
 from fencepost.client import Admin, TopicPartition
-from fencepost.client.connection import Connection
-from fencepost.client.metadata import Node
+from fencepost.client.net.connection import Connection
+from fencepost.client.net.metadata import Node
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record

@@ -32,3 +32,10 @@ class OffsetRange(NamedTuple):
 
     def __contains__(self, offset: object) -> bool:
         return isinstance(offset, int) and self.start_offset <= offset < self.end_offset
+
+
+class Now(NamedTuple):
+    """Two clocks, read once per event. Deadlines are monotonic: a step of the wall clock expires nothing."""
+
+    wall_ms: int
+    monotonic_ms: int

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fencepost.broker.described_settings import ConfigType
+from fencepost.broker.configs import ConfigType
 from fencepost.errors import ErrorCode
 from fencepost.settings import TopicSettings, as_text, declarations
 from fencepost.wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource

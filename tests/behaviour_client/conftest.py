@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.fault_proxy import FaultProxy
 from tests.peers import apache_kafka

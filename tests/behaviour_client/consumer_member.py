@@ -1,7 +1,7 @@
 """A member of a group in a process of its own: reads, commits every record, and says so (see interop/group_life.py)."""
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
+from fencepost.client.exceptions import CommitFailed, RebalanceInProgress
 from tests.interop.member_process import Reporter
 
 

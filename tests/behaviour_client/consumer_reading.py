@@ -6,7 +6,7 @@ from typing import Any
 import confluent_kafka
 
 from fencepost.client import Consumer, ConsumerRecord, TopicPartition
-from fencepost.client.consumer_exceptions import CommitFailed
+from fencepost.client.exceptions import CommitFailed
 from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import producer
 from tests.interop.support import DEADLINE_S, wait_for

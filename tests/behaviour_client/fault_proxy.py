@@ -24,8 +24,7 @@ from typing import Any, NamedTuple, Self
 from fencepost.lab.framed_socket import end, read_frame, write_pieces
 from fencepost.types import Buffer
 from fencepost.wire.api import API_TABLE
-from fencepost.wire.codec import encode_response, read_request, read_response
-from fencepost.wire.headers import read_request_header
+from fencepost.wire.codec import encode_response, read_request, read_request_header, read_response
 from fencepost.wire.message import Message
 from fencepost.wire.messages.add_partitions_to_txn import (
     AddPartitionsToTxnPartitionResult,

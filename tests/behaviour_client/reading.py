@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import confluent_kafka
 
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import RetriableError
 from fencepost.types import TopicPartition
 

@@ -3,8 +3,8 @@
 import pytest
 
 from fencepost.client import Admin, Producer, TopicPartition
-from fencepost.client.admin_patience import PASSING
-from fencepost.client.admin_topics import NewTopic
+from fencepost.client.admin.asking import PASSING
+from fencepost.client.admin.topics import NewTopic
 from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import FaultProxy, deny

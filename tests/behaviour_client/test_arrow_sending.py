@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 from fencepost.client import Producer
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import RecordTooLarge, TransactionAborted
-from fencepost.client.partitioner import partition_for_key
+from fencepost.client.producer.producer import partition_for_key
 from fencepost.settings import InvalidSetting
 from tests.behaviour_client.reading import read_topic, values
 from tests.interop.support import wait_for

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from fencepost.client.connection import Connection
 from fencepost.client.exceptions import AuthenticationFailed
+from fencepost.client.net.connection import Connection
 from fencepost.client.settings import ClientSettings
 from fencepost.errors import ErrorCode
 from fencepost.wire.api import API_TABLE

@@ -9,10 +9,11 @@ import confluent_kafka
 import pyarrow as pa
 import pytest
 
-from fencepost.client import Consumer, arrow_reading, read_arrow
-from fencepost.client.admin import Admin
-from fencepost.client.arrow_range import TopicReplaced
-from fencepost.client.consumer_exceptions import OffsetOutOfRange
+from fencepost.client import Consumer, read_arrow
+from fencepost.client.admin.admin import Admin
+from fencepost.client.consumer import arrow_reading
+from fencepost.client.consumer.arrow_range import TopicReplaced
+from fencepost.client.exceptions import OffsetOutOfRange
 from tests.behaviour_client.consumer_reading import produce, read_all, run_transaction, transactional
 from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import admin as confluent_admin

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
 from fencepost.client.error_table import MEANINGS, Category, meaning_of
-from fencepost.client.exceptions import ClientError
+from fencepost.client.exceptions import ClientError, CommitFailed, RebalanceInProgress
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.consumer_reading import produce
 from tests.behaviour_client.fault_proxy import Fault, FaultProxy, deny, deny_whole, refuse

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer
-from fencepost.client.admin import Admin
-from fencepost.client.consumer_exceptions import CommitFailed, CorruptRecord
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import (
+    CommitFailed,
+    CorruptRecord,
     GroupAuthorization,
     IllegalState,
     RetriableError,

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.consumer_exceptions import CommitFailed
-from fencepost.client.exceptions import FencedInstanceId, Timeout
+from fencepost.client.exceptions import CommitFailed, FencedInstanceId, Timeout
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading

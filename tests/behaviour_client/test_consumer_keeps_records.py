@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from fencepost.client import Consumer, ConsumerRecord, Producer, TopicPartition, arrow_reading
-from fencepost.client.admin import Admin
+from fencepost.client import Consumer, ConsumerRecord, Producer, TopicPartition
+from fencepost.client.admin.admin import Admin
+from fencepost.client.consumer import arrow_reading
 from fencepost.client.exceptions import AuthenticationFailed, IllegalState, Timeout, TransactionAbortable
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl

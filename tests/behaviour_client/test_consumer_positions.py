@@ -7,9 +7,8 @@ import confluent_kafka
 import pytest
 
 from fencepost.client import Consumer, OffsetAndMetadata, TopicPartition
-from fencepost.client.admin import Admin
-from fencepost.client.consumer_exceptions import CommitFailed, NoOffsetForPartition, OffsetOutOfRange
-from fencepost.client.exceptions import ClientError, IllegalState
+from fencepost.client.admin.admin import Admin
+from fencepost.client.exceptions import ClientError, CommitFailed, IllegalState, NoOffsetForPartition, OffsetOutOfRange
 from fencepost.client.values import Offsets
 from fencepost.settings import InvalidSetting
 from tests.behaviour_client.consumer_reading import produce, read, run_transaction, transactional

@@ -8,9 +8,14 @@ from collections import Counter
 import pytest
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.admin import Admin
-from fencepost.client.consumer_exceptions import RecordDeserialization
-from fencepost.client.exceptions import ClientError, IllegalState, Timeout, UnknownTopicOrPartition
+from fencepost.client.admin.admin import Admin
+from fencepost.client.exceptions import (
+    ClientError,
+    IllegalState,
+    RecordDeserialization,
+    Timeout,
+    UnknownTopicOrPartition,
+)
 from fencepost.client.serializers import deserialize_integer, deserialize_string
 from tests.behaviour_client.consumer_reading import produce, read, read_all, run_transaction, transactional
 from tests.behaviour_client.reading import client_threads

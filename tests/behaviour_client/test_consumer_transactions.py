@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.client import Consumer, PinnedProducers, Producer
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import ClientError, ProducerFenced
 from tests.behaviour_client.consumer_reading import produce, read, read_all
 from tests.interop.support import wait_for

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from fencepost.client import Producer, TopicPartition
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.error_table import MEANINGS, Category
 from fencepost.client.exceptions import (
     InvalidProducerIdMapping,
@@ -16,7 +16,7 @@ from fencepost.client.exceptions import (
     TransactionAbortable,
     UnknownServerError,
 )
-from fencepost.client.transaction_states import State
+from fencepost.client.producer.transaction_block import State
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny, refuse
 from tests.behaviour_client.reading import values

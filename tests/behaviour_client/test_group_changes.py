@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.consumer_reading import is_out
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, refuse

@@ -9,14 +9,8 @@ import confluent_kafka
 import pytest
 
 from fencepost.client import Producer, RecordFuture, RecordMetadata
-from fencepost.client.admin import Admin
-from fencepost.client.exceptions import (
-    BufferExhausted,
-    IllegalState,
-    RecordTooLarge,
-    Timeout,
-    UnknownTopicOrPartition,
-)
+from fencepost.client.admin.admin import Admin
+from fencepost.client.exceptions import BufferExhausted, IllegalState, RecordTooLarge, Timeout, UnknownTopicOrPartition
 from fencepost.client.serializers import SerializationError, serialize_integer, serialize_string
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.reading import client_threads, read_topic, values

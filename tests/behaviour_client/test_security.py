@@ -9,8 +9,7 @@ import pytest
 
 from fencepost.client import Consumer, Producer
 from fencepost.client.exceptions import AuthenticationFailed, ClientError
-from fencepost.lab.apache_kafka import ApacheKafka, Place
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.apache_kafka import ApacheKafka, Place, free_ports
 from tests.behaviour_client.consumer_reading import read
 from tests.peers import require_jars
 

@@ -11,9 +11,9 @@ import pytest
 
 from fencepost.client import Producer
 from fencepost.client.exceptions import ClientError, FatalError, IllegalState
-from fencepost.client.sender import Sender
+from fencepost.client.producer.sender import Sender
+from fencepost.client.producer.transaction_block import State
 from fencepost.client.transaction_control import TransactionControl
-from fencepost.client.transaction_states import State
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 

@@ -14,13 +14,13 @@ import pyarrow as pa
 import pytest
 
 from fencepost.client import Consumer, ConsumerRecord, Producer, RecordFuture, TableFuture
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.exceptions import AbortableError, RetriableError
+from fencepost.client.producer.transaction_block import State
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
-from fencepost.client.transaction_states import State
-from fencepost.lab.apache_cluster import NODE_COUNT, ApacheCluster
+from fencepost.lab.apache_kafka import NODE_COUNT, ApacheCluster
 from tests.behaviour_client.consumer_reading import produce
 from tests.behaviour_client.reading import values
 from tests.peers import require_jars

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import IllegalState
 from tests.behaviour_client.consumer_reading import produce, read
 from tests.interop.support import wait_for

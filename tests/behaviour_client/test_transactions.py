@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from fencepost.client import OffsetAndMetadata, Producer, TopicPartition
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import (
     AbortableError,
     FencedError,
@@ -18,8 +18,8 @@ from fencepost.client.exceptions import (
     RecordTooLarge,
     TransactionAborted,
 )
-from fencepost.client.transaction_manager import TransactionManager
-from fencepost.client.transaction_states import State
+from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import TransactionManager
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from tests.behaviour_client.reading import values
 

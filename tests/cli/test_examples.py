@@ -15,7 +15,7 @@ from pathlib import Path
 import click
 import pytest
 
-from fencepost.cli.help_pages import WIDTH, examples, help_text, walk_commands
+from fencepost.cli.main import WIDTH, examples, help_text, walk_commands
 from fencepost.server.embedded import EmbeddedBroker
 from tests.cli.conftest import Folder
 from tests.cli.running import Cli, Printed, run_command

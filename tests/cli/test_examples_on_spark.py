@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.cli.help_pages import examples, walk_commands
+from fencepost.cli.main import examples, walk_commands
 from fencepost.client import Admin, Producer
 from fencepost.server.embedded import EmbeddedBroker
 from tests.examples.readme_commands import EXAMPLES, Checkout

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Callable
 
 from fencepost.cli import failures
-from fencepost.cli.lazy_group import INTERRUPTED
-from fencepost.cli.main import main
+from fencepost.cli.main import INTERRUPTED, main
 from tests.cli.running import Cli, run_command
 
 PATIENCE = ("-X", "transaction.timeout.ms=600000")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.cli import extras
-from fencepost.cli.help_pages import walk_commands
+from fencepost.cli import failures as extras
+from fencepost.cli.main import walk_commands
 from tests.cli.conftest import Folder
 from tests.cli.running import Cli, run_command
 

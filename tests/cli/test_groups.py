@@ -1,8 +1,8 @@
 """`fencepost groups` against both brokers."""
 
-from fencepost.client.admin import Admin
-from fencepost.client.consumer import Consumer
-from fencepost.client.producer import Producer
+from fencepost.client.admin.admin import Admin
+from fencepost.client.consumer.consumer import Consumer
+from fencepost.client.producer.producer import Producer
 from tests.cli.running import Cli
 
 

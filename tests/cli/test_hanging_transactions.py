@@ -3,7 +3,7 @@
 import pytest
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
+from fencepost.client.producer.produce_request import CLASSIC_TRANSACTIONS_UNTIL
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.cli.help_pages import walk_commands
+from fencepost.cli.main import walk_commands
 from tests.cli.conftest import Folder
 from tests.cli.running import Cli, run_command
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from tests.cli.running import Cli
 
 

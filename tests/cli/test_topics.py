@@ -1,6 +1,6 @@
 """`fencepost topics` against both brokers."""
 
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from tests.cli.running import Cli
 
 

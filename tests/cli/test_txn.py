@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.client.admin import Admin
+from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import ClientError
-from fencepost.client.producer import Producer
+from fencepost.client.producer.producer import Producer
 from tests.cli.running import Cli
 
 

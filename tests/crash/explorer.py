@@ -10,10 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
-from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
-from fencepost.lab.survival import EXTREMES
+from fencepost.journal.journal import Journal, JournalConfig
+from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedCrash, SimulatedDisk
 from fencepost.records.header import read_header
 from tests.crash.workload import PARTITION_REFS, SEGMENT_BYTES, Model, Workload, build_batch, fold_entry
 

@@ -6,9 +6,9 @@ value of each key, the committed offset, a producer that goes on, and another ro
 
 from contextlib import suppress
 
-from fencepost.broker.call import Now
 from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
 from fencepost.records.compression import Compression
+from fencepost.types import Now
 from fencepost.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,

@@ -4,11 +4,9 @@ from contextlib import suppress
 from random import Random
 
 from fencepost.broker.catalogue import INTERNAL_TOPICS
-from fencepost.broker.checkpoint import dump_checkpoint
-from fencepost.broker.core import BrokerCore
-from fencepost.broker.recovery import replay
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.broker.core import BrokerCore, replay
+from fencepost.broker.state import dump_checkpoint
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
 from fencepost.partition.visibility import IsolationLevel, aborted_transactions, fetch_limit, last_stable_offset
 from fencepost.records.control import read_marker

@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 from enum import Enum
 from random import Random
 
-from fencepost.broker.call import Call, Now, Peer, Reply
+from fencepost.broker.call import Call, Peer, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import ErrorCode
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 from fencepost.settings import BrokerSettings, parse_settings
+from fencepost.types import Now
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic

@@ -14,8 +14,7 @@ from random import Random
 from crc32c import crc32c
 
 from fencepost.journal.cleaning import CleaningPolicy
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.header import BatchHeader, read_header, write_header
 from fencepost.types import Buffer

@@ -8,8 +8,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.journal.retention import RetentionPolicy
 from fencepost.records.header import read_header
 from fencepost.server.file_disk import FileDisk

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.lab.apache_cluster import ApacheCluster
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.apache_kafka import ApacheCluster, free_ports
 from fencepost.server.embedded import EmbeddedBroker
 from tests.docs.page_blocks import read_blocks
 from tests.docs.terminal import Reader

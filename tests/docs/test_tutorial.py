@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.apache_kafka import free_ports
 from tests.docs.page_blocks import Block, read_blocks
 from tests.docs.terminal import Reader
 from tests.peers import ROOT

@@ -6,9 +6,8 @@ from random import Random
 
 import pytest
 
-from fencepost.journal.config import JournalConfig
 from fencepost.journal.dump import dump_frames, verify_folder
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.records.reader import read_records
 from fencepost.server.file_disk import FileDisk
 

@@ -33,7 +33,7 @@ def function_of(lines: int) -> str:
 
 
 def test_a_function_at_the_line_passes(ratchet: ModuleType, tree: Path) -> None:
-    (tree / "src" / "a.py").write_text(function_of(70))
+    (tree / "src" / "a.py").write_text(function_of(60))
     assert ratchet.main() == 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.apache_kafka import free_ports
 
 START_TIMEOUT_S = 60.0
 

@@ -7,7 +7,7 @@ import pytest
 
 from examples.documents.stage import BROKER_SETTINGS
 from examples.limitations import one_copy
-from fencepost.lab.apache_cluster import ApacheCluster
+from fencepost.lab.apache_kafka import ApacheCluster
 from tests.limitations.pages import DISAGREE, LIMITATIONS, Shown, run, shown_on
 from tests.peers import apache_kafka, require_jars
 

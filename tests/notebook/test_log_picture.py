@@ -4,10 +4,18 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fencepost.client.admin_inspecting import Outcome
+from fencepost.client.admin.inspecting import Outcome
 from fencepost.client.values import ProducerIdentity
-from fencepost.lab.log_picture import CELL_WIDTH, FILLS, LEFT, draw_log
-from fencepost.lab.partition_log import READ_COMMITTED, READ_UNCOMMITTED, Cell, PartitionLog
+from fencepost.lab.partition_log import (
+    CELL_WIDTH,
+    FILLS,
+    LEFT,
+    READ_COMMITTED,
+    READ_UNCOMMITTED,
+    Cell,
+    PartitionLog,
+    draw_log,
+)
 from fencepost.types import TopicPartition
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from fencepost.client import Admin, Producer
-from fencepost.client.admin_inspecting import Outcome
+from fencepost.client.admin.inspecting import Outcome
 from fencepost.client.exceptions import UnknownTopicOrPartition
 from fencepost.lab.partition_log import READ_COMMITTED, READ_UNCOMMITTED, PartitionLog, read_log
 

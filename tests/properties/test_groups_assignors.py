@@ -5,9 +5,7 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.groups.assignors import ASSIGNORS
-from fencepost.groups.assignors.problem import AssignmentProblem
-from fencepost.groups.assignors.uniform import assign_uniform
+from fencepost.groups.assignors import ASSIGNORS, AssignmentProblem, assign_uniform
 
 TOPIC_IDS = [UUID(int=number) for number in range(1, 5)]
 counts = st.fixed_dictionaries({topic_id: st.integers(0, 12) for topic_id in TOPIC_IDS})

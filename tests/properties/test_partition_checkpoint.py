@@ -5,9 +5,15 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.partition.apply import apply_aborted_data_cleaned, apply_batch, apply_log_start, apply_synced
+from fencepost.partition.apply import (
+    ExpiredProducers,
+    apply_aborted_data_cleaned,
+    apply_batch,
+    apply_expired_producers,
+    apply_log_start,
+    apply_synced,
+)
 from fencepost.partition.checkpoint import dump_state, load_state
-from fencepost.partition.expiry import ExpiredProducers, apply_expired_producers
 from fencepost.partition.partition import PartitionState
 from fencepost.partition.visibility import last_stable_offset
 from fencepost.records.control import ControlMarker

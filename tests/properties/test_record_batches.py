@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression, compress, decompress
 from fencepost.records.control import ControlMarker, build_marker, read_marker
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import (
     HEADER_BYTES,
     STAMP_BYTES,
@@ -29,9 +28,8 @@ from fencepost.records.header import (
 )
 from fencepost.records.inspection import validate_record_lengths, validate_records_inside
 from fencepost.records.reader import read_records
-from fencepost.records.record import Headers, Record
-from fencepost.records.rewriting import recompress, with_append_time
-from fencepost.records.validation import validate_client_batch, validate_record_set
+from fencepost.records.record import Headers, InvalidRecordBatch, Record
+from fencepost.records.validation import recompress, validate_client_batch, validate_record_set, with_append_time
 
 INT16 = st.integers(-(2**15), 2**15 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)

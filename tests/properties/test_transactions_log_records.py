@@ -5,8 +5,14 @@ from hypothesis import strategies as st
 
 from fencepost.records.builder import build_batch
 from fencepost.records.reader import read_records
-from fencepost.transactions.log_entries import Cause, ProducerIdsRecord, TransactionLogRecord
-from fencepost.transactions.log_records import VALUE_VERSION, decode_log_record, encode_log_record
+from fencepost.transactions.log_records import (
+    VALUE_VERSION,
+    Cause,
+    ProducerIdsRecord,
+    TransactionLogRecord,
+    decode_log_record,
+    encode_log_record,
+)
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import Transaction
 from fencepost.types import TopicPartition

@@ -6,9 +6,8 @@ from hypothesis import strategies as st
 from fencepost.records.record import Record
 from fencepost.transactions.apply import replay
 from fencepost.transactions.checkpoint import dump_state, load_state
-from fencepost.transactions.log_entries import Caller
-from fencepost.transactions.log_records import decode_log_record
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.decision import CoordinatorSettings
+from fencepost.transactions.log_records import Caller, decode_log_record
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity

@@ -14,8 +14,7 @@ from fencepost.errors import ErrorCode
 from fencepost.records.record import Record
 from fencepost.transactions.checkpoint import dump_state
 from fencepost.transactions.decision import EndTxnReply, InitProducerIdReply
-from fencepost.transactions.log_entries import Marker, ProducerIdsRecord, TransactionLogRecord
-from fencepost.transactions.log_records import decode_log_record
+from fencepost.transactions.log_records import Marker, ProducerIdsRecord, TransactionLogRecord, decode_log_record
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity
 from fencepost.types import TopicPartition

@@ -10,7 +10,7 @@ from kio.index import load_request_schema, load_response_schema
 from kio.serial import entity_writer
 
 from fencepost.wire.api import API_TABLE, Api
-from fencepost.wire.output import Output
+from fencepost.wire.message import Output
 from tests.unit.wire import kafka_python
 from tests.unit.wire.trees import Tree, to_kio, to_ours, trees
 

@@ -3,7 +3,7 @@
 import pytest
 
 from fencepost.broker.catalogue import TRANSACTION_TOPIC
-from fencepost.broker.log_writer import PendingAppend
+from fencepost.broker.partition_log import PendingAppend
 from fencepost.errors import ErrorCode
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.wire.messages.add_partitions_to_txn import (

@@ -14,8 +14,7 @@ from fencepost.partition.visibility import last_stable_offset
 from fencepost.records.control import ControlMarker, read_marker
 from fencepost.records.header import BatchHeader, read_header
 from fencepost.records.reader import read_records
-from fencepost.transactions.log_entries import TransactionLogRecord
-from fencepost.transactions.log_records import LogRecord, decode_log_record
+from fencepost.transactions.log_records import LogRecord, TransactionLogRecord, decode_log_record
 from fencepost.transactions.transaction import ProducerIdentity, Transaction
 from fencepost.types import Buffer, TopicPartition
 from tests.scenarios.reader import consumed_offsets

@@ -6,8 +6,8 @@ one bites.
 
 from collections.abc import Callable, Iterator
 
-from fencepost.records.sequence import increment_sequence
-from fencepost.transactions.log_entries import ProducerIdsRecord, TransactionLogRecord
+from fencepost.records.record import increment_sequence
+from fencepost.transactions.log_records import ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity, Transaction
 from fencepost.types import NO_SEQUENCE, TopicPartition

@@ -7,7 +7,6 @@ does in the flow it was made for: 1 is the classic flow, 2 the one with an epoch
 
 from typing import Any
 
-from fencepost.broker.call import Now
 from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.errors import ErrorCode
 from fencepost.journal.dump import dump_frames
@@ -17,10 +16,9 @@ from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.header import read_header
 from fencepost.records.reader import read_records
 from fencepost.transactions.decision import Decision
-from fencepost.transactions.log_entries import TransactionLogRecord
-from fencepost.transactions.log_records import partition_of
+from fencepost.transactions.log_records import TransactionLogRecord, partition_of
 from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import Buffer, TopicPartition
+from fencepost.types import Buffer, Now, TopicPartition
 from fencepost.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest

@@ -11,7 +11,7 @@ from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place
 from fencepost.records.record import Record
-from fencepost.transactions.log_entries import ProducerIdsRecord, TransactionLogRecord
+from fencepost.transactions.log_records import ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity, Transaction
 from fencepost.types import TopicPartition

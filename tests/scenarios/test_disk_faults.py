@@ -4,8 +4,7 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.journal.disk import SyncFailed
-from fencepost.lab.simulated_disk import CrashModel, SimulatedFile
-from fencepost.lab.survival import EXTREMES
+from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedFile
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import END_VERSION, TOPIC, Producer, Shop, produced

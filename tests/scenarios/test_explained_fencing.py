@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.explain import format_time
+from fencepost.transactions.fencing_journal import format_time
 from fencepost.transactions.transaction import ProducerIdentity
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import Producer, Shop

@@ -9,10 +9,10 @@ from random import Random
 
 import pytest
 
-from fencepost.broker import producing
+from fencepost.broker.handlers import produce as producing
 from fencepost.errors import ErrorCode, InvariantBroken
 from fencepost.partition import append
-from fencepost.partition.aborted_index import AbortedIndex
+from fencepost.partition.partition import AbortedIndex
 from fencepost.partition.producer_state import ProducerState
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.transaction import ProducerIdentity

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fencepost.broker.call import Now
 from fencepost.errors import ErrorCode
+from fencepost.types import Now
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import SWEEP_MS, Shop
 

@@ -9,14 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from fencepost.types import Now
+
 SYNCED_ALREADY = -1
-
-
-class Now(NamedTuple):
-    """Two clocks, read once per event: people's time for timestamps, steady time for deadlines."""
-
-    wall_ms: int
-    monotonic_ms: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,101 @@ segment ends the round; the next one tries again.
 """
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fencepost.broker.call import Now
-from fencepost.broker.catalogue import FIRST_PARTITION_REF
-from fencepost.broker.cleaning_policy import BrokerCleaningPolicy, take_policy
-from fencepost.broker.compaction import CompactionPlan
-from fencepost.broker.compaction_scan import CompactionMemory, CompactionScan
+from fencepost.broker.catalogue import CATALOGUE_REF, FIRST_PARTITION_REF, CatalogueRecord
+from fencepost.broker.compaction import CompactionMemory, CompactionPlan, CompactionScan
 from fencepost.broker.fetching import retry_fetches
 from fencepost.broker.partition_log import PartitionLog
-from fencepost.broker.retention import decide_log_starts, log_start_record
+from fencepost.broker.state import BrokerState
 from fencepost.errors import CorruptLog, FencepostError
 from fencepost.journal.cleaning import Cleaning
 from fencepost.journal.disk import DiskFull
+from fencepost.journal.journal import Journal
+from fencepost.journal.retention import NO_LIMIT, Retention
+from fencepost.partition.visibility import last_stable_offset
 from fencepost.settings import TopicSettings
+from fencepost.types import Buffer, Now
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
+
+
+# What is still wanted of the journal, as the broker sees it at one moment; it is asked on another thread later.
+#
+# Below its log start a partition is not wanted. A partition reference that the catalogue does not know belongs to a
+# deleted topic and is not wanted at all, unless it was given out after the moment. The catalogue's own stream is not
+# wanted either: the journal only asks about what two checkpoints cover, and they hold the whole catalogue.
+
+
+NOTHING_WANTED = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerCleaningPolicy:
+    start_offsets: Mapping[int, int]
+    next_ref: int
+    plans: Mapping[int, CompactionPlan]
+
+    def start_offset(self, partition_ref: int) -> int:
+        if partition_ref >= self.next_ref:
+            return 0
+        return self.start_offsets.get(partition_ref, NOTHING_WANTED)
+
+    def is_compacted(self, partition_ref: int) -> bool:
+        return partition_ref in self.plans
+
+    def compact(self, partition_ref: int, batch: memoryview) -> Buffer | None:
+        return self.plans[partition_ref].compact(batch)
+
+
+def take_policy(state: BrokerState, plans: Mapping[int, CompactionPlan]) -> BrokerCleaningPolicy:
+    """Plans that have nothing to do would only make the journal read segments in vain."""
+    starts = {ref: log.state.log_start_offset for ref, log in state.logs_by_ref.items() if ref != CATALOGUE_REF}
+    return BrokerCleaningPolicy(
+        start_offsets=MappingProxyType(starts),
+        next_ref=state.catalogue.next_ref,
+        plans=MappingProxyType({ref: plan for ref, plan in plans.items() if not plan.is_empty}),
+    )
+
+
+# Retention by time and size: how far the start of each partition may move up, in the words of the catalogue.
+#
+# Only topics whose cleanup.policy contains `delete` have it, and nothing at or above the last stable offset ever
+# goes: it is undecided, or its readers have not been allowed to see it. The move is journalled first; the bytes below
+# it are dropped when the journal is cleaned.
+
+
+def decide_log_starts(state: BrokerState, journal: Journal, *, now_ms: int) -> dict[PartitionLog, int]:
+    """The partitions whose start moves, and where to."""
+    starts: dict[PartitionLog, int] = {}
+    for topic in state.catalogue.topics.values():
+        retention = _retention_of(topic.settings)
+        if retention is None:
+            continue
+        for partition_ref in topic.partition_refs:
+            log = state.logs_by_ref[partition_ref]
+            end_offset = last_stable_offset(log.state)
+            start = journal.retention_start_offset(partition_ref, retention, end_offset=end_offset, now_ms=now_ms)
+            if start is not None and start > log.state.log_start_offset:
+                starts[log] = start
+    return starts
+
+
+def log_start_record(starts: dict[PartitionLog, int]) -> CatalogueRecord:
+    return {"kind": "log-start-moved", "starts": [[log.partition_ref, start] for log, start in starts.items()]}
+
+
+def _retention_of(settings: TopicSettings) -> Retention | None:
+    if "delete" not in settings.cleanup_policy:
+        return None
+    if settings.retention_ms == NO_LIMIT and settings.retention_bytes == NO_LIMIT:
+        return None
+    return Retention(settings.retention_ms, settings.retention_bytes)
+
 
 logger = logging.getLogger("fencepost.cleaning")
 

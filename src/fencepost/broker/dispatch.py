@@ -14,61 +14,81 @@ if TYPE_CHECKING:
 
 Handler = Callable[["BrokerCore", Call], Outcome]
 
-HANDLED = (
-    "produce",
-    "fetch",
-    "list_offsets",
-    "metadata",
-    "offset_commit",
-    "offset_fetch",
-    "find_coordinator",
-    "join_group",
-    "heartbeat",
-    "leave_group",
-    "sync_group",
-    "describe_groups",
-    "list_groups",
-    "api_versions",
-    "create_topics",
-    "delete_topics",
-    "init_producer_id",
-    "add_partitions_to_txn",
-    "add_offsets_to_txn",
-    "end_txn",
-    "txn_offset_commit",
-    "write_txn_markers",
-    "describe_producers",
-    "describe_transactions",
-    "list_transactions",
-    "offset_for_leader_epoch",
-    "create_partitions",
-    "delete_records",
-    "describe_configs",
-    "alter_configs",
-    "incremental_alter_configs",
-    "list_config_resources",
-    "describe_cluster",
-    "describe_topic_partitions",
-    "describe_log_dirs",
-    "offset_delete",
-    "delete_groups",
-    "consumer_group_heartbeat",
-    "consumer_group_describe",
-    "describe_acls",
-    "create_acls",
-    "delete_acls",
-    "describe_client_quotas",
-    "describe_user_scram_credentials",
-    "elect_leaders",
-    "alter_partition_reassignments",
-    "list_partition_reassignments",
-    "update_features",
-)
-"""Modules of `handlers`, each named like its API."""
+HANDLED = {
+    "produce": ("produce",),
+    "fetch": ("fetch",),
+    "list_offsets": (
+        "list_offsets",
+        "offset_for_leader_epoch",
+    ),
+    "metadata": (
+        "metadata",
+        "describe_topic_partitions",
+        "describe_cluster",
+        "describe_log_dirs",
+        "find_coordinator",
+    ),
+    "api_versions": (
+        "api_versions",
+        "update_features",
+    ),
+    "topics": (
+        "create_topics",
+        "create_partitions",
+        "delete_topics",
+        "delete_records",
+    ),
+    "configs": (
+        "describe_configs",
+        "list_config_resources",
+        "alter_configs",
+        "incremental_alter_configs",
+    ),
+    "transactions": (
+        "init_producer_id",
+        "add_partitions_to_txn",
+        "add_offsets_to_txn",
+        "end_txn",
+        "write_txn_markers",
+    ),
+    "describe_transactions": (
+        "describe_transactions",
+        "list_transactions",
+        "describe_producers",
+    ),
+    "committed_offsets": (
+        "offset_commit",
+        "txn_offset_commit",
+        "offset_fetch",
+        "offset_delete",
+    ),
+    "groups": (
+        "join_group",
+        "sync_group",
+        "heartbeat",
+        "leave_group",
+        "consumer_group_heartbeat",
+        "consumer_group_describe",
+        "describe_groups",
+        "list_groups",
+        "delete_groups",
+    ),
+    "unsupported": (
+        "elect_leaders",
+        "alter_partition_reassignments",
+        "list_partition_reassignments",
+        "describe_acls",
+        "create_acls",
+        "delete_acls",
+        "describe_client_quotas",
+        "describe_user_scram_credentials",
+    ),
+}
+"""Modules of `handlers`, and the APIs that each has a function for, named like the API."""
 
 _KEY_OF = {api.module: api.key for api in API_TABLE.values()}
-HANDLED_KEYS = tuple(sorted(_KEY_OF[name] for name in HANDLED))
-_MODULE_OF = {_KEY_OF[name]: name for name in HANDLED}
+_HOMES = {_KEY_OF[name]: (module, name) for module, names in HANDLED.items() for name in names}
+HANDLED_KEYS = tuple(sorted(_HOMES))
 _loaded: dict[int, Handler] = {}
 
 
@@ -82,10 +102,10 @@ def dispatch(core: "BrokerCore", call: Call) -> Outcome:
 def _load(api_key: int) -> Handler | None:
     """Handlers are imported when first used: a broker that listens soon matters more than a first request that is
     fast."""
-    module = _MODULE_OF.get(api_key)
-    if module is None:
+    if api_key not in _HOMES:
         return None
-    handler: Handler = import_module(f"fencepost.broker.handlers.{module}").handle
+    module, name = _HOMES[api_key]
+    handler: Handler = getattr(import_module(f"fencepost.broker.handlers.{module}"), name)
     _loaded[api_key] = handler
     return handler
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fencepost.broker.call import Now
-from fencepost.broker.checkpoint import dump_checkpoint
 from fencepost.broker.cleaner import Cleaner
-from fencepost.groups.expiry import decide_expiry
+from fencepost.broker.state import dump_checkpoint
+from fencepost.groups.deletion import decide_expiry
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers, resume_producers
-from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
+from fencepost.partition.apply import apply_expired_producers, decide_expired_producers, resume_producers
+from fencepost.transactions.ending import ExpirySweep, decide_abort, sweep_timed_out
+from fencepost.types import Now
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fencepost.broker.call import Call
 from fencepost.broker.catalogue import TRANSACTION_TOPIC
-from fencepost.broker.log_writer import PendingAppend
+from fencepost.broker.partition_log import PartitionLog, PendingAppend
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.markers import decide_marker
+from fencepost.partition.append import AskCoordinator, apply_verification, decide_marker, decide_verification
 from fencepost.records.builder import build_single
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
-from fencepost.transactions.decision import Decision
+from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
+from fencepost.transactions.decision import CoordinatorSettings, Decision
 from fencepost.transactions.error_translation import APPEND_ERRORS
-from fencepost.transactions.log_entries import Caller, Entry, Marker
-from fencepost.transactions.log_records import LogRecord, encode_log_record, partition_of
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.log_records import Caller, Entry, LogRecord, Marker, encode_log_record, partition_of
 from fencepost.transactions.transaction import ProducerIdentity
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
+
 
 logger = logging.getLogger("fencepost.transactions")
 
@@ -113,3 +113,72 @@ class TransactionCoordinator:
         )
         identity = marker.producer_id, marker.producer_epoch
         return PendingAppend(log, batch, ControlMarker(*identity, marker.is_commit, coordinator_epoch, now_ms))
+
+
+# A partition joins a transaction at the first batch that is written to it (KIP-890).
+#
+# In the classic flow the client has added the partition before, and the coordinator is asked to confirm it; with an
+# epoch for every transaction the partition is added here. Either way the coordinator's record is in the journal before
+# the batch.
+
+
+EPOCH_PER_TRANSACTION = 2
+
+
+def join_transaction(
+    core: "BrokerCore",
+    call: Call,
+    log: PartitionLog,
+    *,
+    identity: ProducerIdentity,
+    base_sequence: int,
+    is_implicit_add: bool,
+) -> int | Refusal | None:
+    """The guard under which the coordinator agreed, None if it need not be asked, or its refusal, untranslated."""
+    if not is_implicit_add and not core.settings.transaction_partition_verification_enable:
+        return None
+    question = decide_verification(
+        log.state,
+        producer_id=identity.producer_id,
+        producer_epoch=identity.producer_epoch,
+        base_sequence=base_sequence,
+        supports_epoch_bump=is_implicit_add,
+        now_ms=call.now.monotonic_ms,
+    )
+    if isinstance(question, Refusal):
+        return core.transactions.explained(question, call.request.transactional_id, identity)
+    guard_id = None
+    if isinstance(question, AskCoordinator):
+        apply_verification(log.state, question)
+        ask = _add if is_implicit_add else _verify
+        if (refusal := ask(core, call, log, identity)) is not None:
+            return refusal
+        guard_id = question.guard.guard_id
+    core.state.transactions.carried_on(call.request.transactional_id, call.peer.connection_id)
+    return guard_id
+
+
+def _add(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity) -> Refusal | None:
+    decision = decide_add_partitions(
+        core.state.transactions,
+        transactional_id=call.request.transactional_id,
+        presented=identity,
+        partitions=(log.topic_partition,),
+        client_transaction_version=EPOCH_PER_TRANSACTION,
+        caller=core.transactions.caller(call),
+        now_ms=call.now.wall_ms,
+    )
+    if isinstance(decision, Refusal):
+        return decision
+    reply = core.transactions.answer(decision, now_ms=call.now.wall_ms)
+    return reply if isinstance(reply, Refusal) else None
+
+
+def _verify(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity) -> Refusal | None:
+    answers = verify_partitions(
+        core.state.transactions,
+        transactional_id=call.request.transactional_id,
+        presented=identity,
+        partitions=(log.topic_partition,),
+    )
+    return answers if isinstance(answers, Refusal) else answers[log.topic_partition]

@@ -7,19 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.extras import require_spark
-from fencepost.cli.failures import DONE, FAILED
+from fencepost.cli.failures import DONE, FAILED, require_spark
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import json_option, print_json
-from fencepost.pipelines.audit import SHOWN_MAX, Verdict, audit
-from fencepost.pipelines.audit_reading import committed_ends, read_outputs, read_topic
-from fencepost.pipelines.audit_rules import KeyRule, PipelineRule, check_can_judge
+from fencepost.pipelines.audit import (
+    SHOWN_MAX,
+    KeyRule,
+    PipelineRule,
+    Verdict,
+    audit,
+    check_can_judge,
+    committed_ends,
+    read_outputs,
+    read_topic,
+)
 from fencepost.pipelines.jvm import end_session
-from fencepost.pipelines.loading import load_pipelines, split_target
+from fencepost.pipelines.loading import SessionStarter, load_pipelines, split_target
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.run_options import session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
-from fencepost.pipelines.starting import SessionStarter
 from fencepost.pipelines.state import shape_of
 
 if TYPE_CHECKING:

@@ -6,17 +6,35 @@ batches themselves (`consume_batches.py`).
 
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.moments import Duration
-from fencepost.cli.names import complete_groups, complete_topics
+from fencepost.cli.arguments import (
+    Duration,
+    Place,
+    PlaceKind,
+    PlaceType,
+    complete_groups,
+    complete_topics,
+    partitions_of,
+    resolve,
+)
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import counted, json_option, say
-from fencepost.cli.places import Place, PlaceKind, PlaceType
-from fencepost.cli.record_output import Show, ShownRecord, choose_format
+from fencepost.cli.record_text import Show, ShownRecord, choose_format
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.inspecting import InspectedBatch, Outcome, inspect_batches
+from fencepost.client.time_limits import Deadline
+from fencepost.records import reader
+from fencepost.types import OffsetRange, TopicPartition
+
+if TYPE_CHECKING:
+    from fencepost.client.consumer.consumer import Consumer
+    from fencepost.client.consumer.record import ConsumerRecord
+
 
 ISOLATION_LEVELS = ("read_committed", "read_uncommitted")
 
@@ -137,10 +155,7 @@ def command(
     check_together(wanted)
     chosen = format_ or ("line" if wanted.statuses else "value")
     printer = Printer(choose_format(chosen, as_json=as_json), max_records)
-    if wanted.statuses:
-        from fencepost.cli.consume_batches import read
-    else:
-        from fencepost.cli.consume_records import read
+    read = read_batches if wanted.statuses else read_records
     read(connection, wanted, printer)
     if sys.stderr.isatty():
         say(counted(printer.count, "record"))
@@ -155,3 +170,161 @@ def check_together(wanted: Wanted) -> None:
         raise click.UsageError("--group does not go with --partition or --to: the group says what is read")
     if wanted.start.kind not in (PlaceKind.EARLIEST, PlaceKind.LATEST):
         raise click.UsageError("--group starts at its committed offsets; for want of one --from is earliest or latest")
+
+
+# Reading with what readers do not get: markers, aborted records, records of open transactions, each with its status.
+#
+# Following goes up to the last stable offset, where everything is decided, or with --open or read_uncommitted to the
+# end: a record that is printed as open may commit later.
+
+
+PAUSE_S = 0.2
+PATIENCE_S = 600.0
+
+
+def read_batches(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+    with connection.admin() as admin:
+        partitions = partitions_of(admin, wanted.topic, wanted.partitions)
+        positions = resolve(admin, partitions, wanted.start, read_committed=reads_stable(wanted))
+        ends = resolve(admin, partitions, wanted.end or Place(PlaceKind.LATEST), read_committed=reads_stable(wanted))
+        last_record_s = time.monotonic()
+        while True:
+            before = printer.count
+            for where in partitions:
+                printer.print(shown_records(admin, where, OffsetRange(positions[where], ends[where]), wanted))
+                positions[where] = max(positions[where], ends[where])
+            if not wanted.follows or wanted.end is not None or printer.has_enough:
+                return
+            if printer.count > before:
+                last_record_s = time.monotonic()
+            elif (
+                wanted.idle_timeout_ms is not None and time.monotonic() - last_record_s > wanted.idle_timeout_ms / 1000
+            ):
+                return
+            time.sleep(PAUSE_S)
+            ends = admin.latest_offsets(partitions, read_committed=reads_stable(wanted))
+
+
+def reads_stable(wanted: "Wanted") -> bool:
+    return wanted.is_read_committed and "open" not in wanted.statuses
+
+
+def shown_records(admin: Admin, where: TopicPartition, offsets: OffsetRange, wanted: "Wanted") -> Iterator[ShownRecord]:
+    if not len(offsets):
+        return
+    for batch in inspect_batches(admin.cluster, where, offsets, deadline=Deadline(PATIENCE_S)):
+        if is_wanted(batch.outcome, wanted):
+            yield from (shown for shown in unpacked(batch) if shown.offset in offsets)
+
+
+def is_wanted(outcome: Outcome, wanted: "Wanted") -> bool:
+    if outcome is Outcome.MARKER:
+        return "marker" in wanted.statuses
+    if outcome in (Outcome.PLAIN, Outcome.COMMITTED) or not wanted.is_read_committed:
+        return True
+    return outcome.value in wanted.statuses
+
+
+def unpacked(batch: InspectedBatch) -> Iterator[ShownRecord]:
+    for record in reader.read_records(batch.batch):
+        yield ShownRecord(
+            topic=batch.topic_partition.topic,
+            partition=batch.topic_partition.partition,
+            offset=record.offset,
+            timestamp_ms=record.timestamp_ms,
+            key=record.key,
+            value=record.value,
+            headers=record.headers,
+            status=batch.outcome.value,
+            producer_id=batch.header.producer_id,
+            producer_epoch=batch.header.producer_epoch,
+            marker=batch.marker,
+        )
+
+
+# Reading as every consumer does: chosen partitions between two places, or what a group assigns.
+
+
+POLL_S = 0.2
+BATCH = 5000
+
+Ends = dict[TopicPartition, int]
+
+
+def read_records(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+    if wanted.group_id is not None:
+        _read_as_member(connection, wanted, printer)
+        return
+    with connection.admin() as admin:
+        partitions = partitions_of(admin, wanted.topic, wanted.partitions)
+        starts = resolve(admin, partitions, wanted.start, read_committed=wanted.is_read_committed)
+        ends: Ends | None = None
+        if not wanted.follows or wanted.end is not None:
+            end = wanted.end or Place(PlaceKind.LATEST)
+            ends = resolve(admin, partitions, end, read_committed=wanted.is_read_committed)
+            partitions = [where for where in partitions if starts[where] < ends[where]]
+    if not partitions:
+        return
+    with connection.consumer(isolation_level=wanted.isolation_level, auto_offset_reset="earliest") as consumer:
+        consumer.assign(partitions)
+        for where in partitions:
+            consumer.seek(where, starts[where])
+        _print_until(consumer, ends, wanted, printer)
+
+
+def _read_as_member(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+    """Commits what was printed, whatever ends the reading."""
+    with connection.admin() as admin:
+        partitions_of(admin, wanted.topic)
+    reset = wanted.start.kind.name.lower()
+    with connection.consumer(
+        topics=[wanted.topic],
+        group_id=wanted.group_id,
+        isolation_level=wanted.isolation_level,
+        auto_offset_reset=reset,
+    ) as consumer:
+        try:
+            _print_until(consumer, None if wanted.follows else {}, wanted, printer)
+        finally:
+            if consumed := consumer.consumed_offsets():
+                consumer.commit_sync(consumed)
+
+
+def _print_until(consumer: "Consumer", ends: Ends | None, wanted: "Wanted", printer: "Printer") -> None:
+    """To `ends`, which grow with what a group assigns; without them for ever, or until nothing comes any more."""
+    last_record_s = time.monotonic()
+    while not printer.has_enough:
+        left = None if wanted.max_records is None else wanted.max_records - printer.count
+        records = consumer.poll(POLL_S, max_records=BATCH if left is None else min(BATCH, left))
+        if ends is not None and wanted.group_id is not None:
+            _learn_ends(consumer, ends)
+        if records:
+            last_record_s = time.monotonic()
+            # A member commits all that it was handed, so it prints all of that.
+            is_member = wanted.group_id is not None
+            printer.print(_shown(record) for record in records if is_member or _is_before(record, ends))
+        elif not wanted.is_patient(last_record_s):
+            return
+        if ends and all(consumer.position(where) >= ends[where] for where in consumer.assignment()):
+            return
+
+
+def _learn_ends(consumer: "Consumer", ends: Ends) -> None:
+    if unknown := [where for where in consumer.assignment() if where not in ends]:
+        ends.update(consumer.end_offsets(unknown))
+
+
+def _is_before(record: "ConsumerRecord", ends: Ends | None) -> bool:
+    return ends is None or record.offset < ends[record.topic_partition]
+
+
+def _shown(record: "ConsumerRecord") -> ShownRecord:
+    return ShownRecord(
+        topic=record.topic,
+        partition=record.partition,
+        offset=record.offset,
+        timestamp_ms=record.timestamp_ms,
+        key=record.key,
+        value=record.value,
+        headers=record.headers,
+    )

@@ -15,7 +15,7 @@ from fencepost.cli.failures import Failure
 from fencepost.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
-    from fencepost.lab.demo.judgement import Judgement
+    from fencepost.lab.demo.purchases import Judgement
 
 REPORT = "fencepost-demo.html"
 NEXT_COMMANDS = (
@@ -61,7 +61,7 @@ def command(report: str, per_second: int, keep: str | None, as_json: bool) -> No
 
 
 def require_java() -> None:
-    from fencepost.pipelines.java import NoJava, find_java
+    from fencepost.pipelines.jvm import NoJava, find_java
 
     try:
         find_java()

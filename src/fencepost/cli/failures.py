@@ -2,6 +2,7 @@
 
 import re
 import sys
+from importlib.util import find_spec
 
 import click
 
@@ -58,3 +59,18 @@ def in_plain_words(problem: FencepostError) -> str:
         return str(problem)
     what, code, said = match.groups()
     return f"{what}: {said} ({code})" if what else f"{said} ({code})"
+
+
+# Commands that need more than `pip install fencepost` gives, and say so before anything else.
+
+
+INSTALL_SPARK = "there is no Spark here: pip install 'fencepost[spark]'"
+
+
+def has_spark() -> bool:
+    return find_spec("pyspark") is not None
+
+
+def require_spark() -> None:
+    if not has_spark():
+        raise Failure(INSTALL_SPARK)

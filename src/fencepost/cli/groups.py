@@ -1,16 +1,29 @@
 """`fencepost groups`: consumer groups, how far they are behind, where they stand, and where to set them."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.lazy_group import LazyGroup
-from fencepost.cli.names import complete_groups
-from fencepost.cli.output import confirm, json_option, print_json, print_table
+from fencepost.cli.arguments import Duration, Place, PlaceType, complete_groups, complete_topics, partitions_of, resolve
+from fencepost.cli.failures import Failure
+from fencepost.cli.main import LazyGroup
+from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.output import confirm, json_option, print_json, print_table, say
+from fencepost.cli.txn_blockers import has_pending_offsets
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.groups import GroupDescription, GroupMember
+from fencepost.client.exceptions import ClientError, Timeout
+from fencepost.client.offsets import count_records
+from fencepost.client.time_limits import Deadline
+from fencepost.errors import ErrorCode
+from fencepost.types import OffsetRange, TopicPartition
 
 COMMANDS = {
     "list": ("fencepost.cli.groups:list_command", "List the groups that there are."),
-    "describe": ("fencepost.cli.groups_describe", "Members, offsets, and records still to be read."),
-    "reset": ("fencepost.cli.groups_reset", "Set the offsets of a group, after a preview."),
+    "describe": ("fencepost.cli.groups:describe", "Members, offsets, and records still to be read."),
+    "reset": ("fencepost.cli.groups:reset", "Set the offsets of a group, after a preview."),
     "delete": ("fencepost.cli.groups:delete", "Delete groups and their offsets."),
 }
 
@@ -71,3 +84,247 @@ def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection:
         print_json({"is_done": is_done, "offsets": offsets})
     elif is_done:
         click.echo(f"deleted {', '.join(group_ids)}")
+
+
+# How much a group still has to read: records that a `read_committed` reader would get, counted within a time limit.
+#
+# Offsets overstate it (markers and aborted records have offsets too): a group that has read everything shows a lag of 1
+# for ever in tools that subtract. Where counting would take too long, the difference of the offsets is given as what it
+# is: an upper bound.
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLag:
+    topic_partition: TopicPartition
+    committed_offset: int | None
+    start_offset: int
+    last_stable_offset: int
+    end_offset: int
+    records: int | None
+    """None where nothing is committed: where a member begins is its own setting."""
+    is_counted: bool
+    """False: `records` is an upper bound."""
+
+    @property
+    def records_text(self) -> str | None:
+        if self.records is None:
+            return None
+        return str(self.records) if self.is_counted else f"<={self.records}"
+
+    @property
+    def held_back(self) -> int:
+        """Offsets at the end that open transactions keep from readers."""
+        return self.end_offset - self.last_stable_offset
+
+
+def measure_lag(
+    admin: Admin, connection: Connection, committed: Mapping[TopicPartition, int | None], *, deadline: Deadline
+) -> list[PartitionLag]:
+    """In the order of the partitions; one whose topic is gone is left out."""
+    there = admin.describe_topics()
+    partitions = [where for where in sorted(committed) if where.topic in there]
+    starts = admin.earliest_offsets(partitions)
+    stable = admin.latest_offsets(partitions, read_committed=True)
+    ends = admin.latest_offsets(partitions)
+    settings = connection.consumer_settings(isolation_level="read_committed")
+    lags = []
+    for where in partitions:
+        at = committed[where]
+        records, is_counted = None, False
+        if at is not None:
+            unread = OffsetRange(max(at, starts[where]), stable[where])
+            try:
+                records, is_counted = count_records(admin.cluster, settings, where, unread, deadline), True
+            except Timeout:
+                records = len(unread)
+        lags.append(PartitionLag(where, at, starts[where], stable[where], ends[where], records, is_counted))
+    return lags
+
+
+# `fencepost groups describe`: the members of a group, its offsets, and its true lag.
+
+
+@click.command("describe")
+@click.argument("group_id", metavar="GROUP", shell_complete=complete_groups)
+@click.option("--count-for", type=Duration(), default="10s", show_default=True, help="How long to count at most.")
+@json_option
+@connection_options
+def describe(group_id: str, count_for: int, as_json: bool, connection: Connection) -> None:
+    """Show who is in GROUP, where it stands, and how many records it still has to read.
+
+    TO READ counts records that a read_committed reader would get: markers and aborted records, which other tools
+    count in, are none. It costs the transfer of what is unread; what could not be counted in time is shown as an
+    upper bound (<=). HELD BACK are offsets behind open transactions: `fencepost txn blockers` says whose.
+
+    \b
+    Examples:
+      fencepost groups describe billing
+      fencepost groups describe billing --count-for 1m --json
+    """
+    with connection.admin() as admin:
+        group = existing_group(admin, group_id)
+        owners = {where: member for member in group.members for where in member.partitions}
+        is_pending = has_pending_offsets(admin, group_id)
+        committed: dict[TopicPartition, int | None] = dict.fromkeys(owners)
+        committed |= {where: row.offset for where, row in admin.group_offsets(group_id).items()}
+        lags = measure_lag(admin, connection, committed, deadline=Deadline(count_for / 1000))
+    if as_json:
+        print_json(as_document(group, lags, owners, is_pending=is_pending))
+        return
+    assignor = f", assignor {group.protocol}" if group.protocol else ""
+    click.echo(f"group {group_id}\n{group.state}, {group.group_type} protocol{assignor}\n")
+    print_members(group.members)
+    click.echo()
+    print_table(
+        ["PARTITION", "COMMITTED", "STABLE", "END", "TO READ", "HELD BACK"],
+        [
+            (
+                str(lag.topic_partition),
+                lag.committed_offset,
+                lag.last_stable_offset,
+                lag.end_offset,
+                lag.records_text,
+                lag.held_back,
+            )
+            for lag in lags
+        ],
+        empty="No offsets are committed.",
+    )
+    if is_pending:
+        say("An open transaction has offsets of this group pending: members wait for its end before they start.")
+
+
+def existing_group(admin: Admin, group_id: str) -> GroupDescription:
+    """An older Kafka describes a group that it never heard of as dead."""
+    try:
+        group = admin.describe_group(group_id)
+    except ClientError as problem:
+        if problem.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
+            raise
+        group = None
+    if group is None or group.state.lower() == "dead":
+        raise Failure(f"group '{group_id}' does not exist. `fencepost groups list` shows those that do.")
+    return group
+
+
+def print_members(members: Iterable[GroupMember]) -> None:
+    rows = [
+        (member.client_id, member.client_host.lstrip("/"), _short(member.partitions), member.member_id)
+        for member in members
+    ]
+    print_table(["CLIENT", "HOST", "READS", "MEMBER"], rows, empty="No members.")
+
+
+def as_document(
+    group: GroupDescription,
+    lags: Iterable[PartitionLag],
+    owners: dict[TopicPartition, GroupMember],
+    *,
+    is_pending: bool,
+) -> dict[str, Any]:
+    return {
+        "group_id": group.group_id,
+        "state": group.state,
+        "type": group.group_type,
+        "assignor": group.protocol,
+        "has_pending_offsets": is_pending,
+        "members": [
+            {**member._asdict(), "partitions": [str(where) for where in member.partitions]} for member in group.members
+        ],
+        "offsets": [
+            {
+                "topic": lag.topic_partition.topic,
+                "partition": lag.topic_partition.partition,
+                "committed_offset": lag.committed_offset,
+                "start_offset": lag.start_offset,
+                "last_stable_offset": lag.last_stable_offset,
+                "end_offset": lag.end_offset,
+                "records_to_read": lag.records,
+                "is_counted": lag.is_counted,
+                "offsets_held_back": lag.held_back,
+                "member_id": owners[lag.topic_partition].member_id if lag.topic_partition in owners else None,
+            }
+            for lag in lags
+        ],
+    }
+
+
+def _short(partitions: Iterable[TopicPartition]) -> str:
+    return " ".join(map(str, sorted(partitions))) or "-"
+
+
+# `fencepost groups reset`: set committed offsets, with what that means for each partition shown first.
+
+
+@click.command("reset")
+@click.argument("group_id", metavar="GROUP", shell_complete=complete_groups)
+@click.option("--to", "place", type=PlaceType(), required=True, help="Where to set it.")
+@click.option("--topic", "topics", multiple=True, shell_complete=complete_topics, help="Only these; may be repeated.")
+@click.option(
+    "-p", "--partition", "partitions", multiple=True, type=click.IntRange(min=0), help="Only these of one topic."
+)
+@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@json_option
+@connection_options
+def reset(
+    group_id: str,
+    place: Place,
+    topics: tuple[str, ...],
+    partitions: tuple[int, ...],
+    is_sure: bool,
+    as_json: bool,
+    connection: Connection,
+) -> None:
+    """Set the committed offsets of GROUP, which may have no members meanwhile. Shows the change, and asks.
+
+    A place is earliest, latest, an offset, -N (N before the end), a time (2026-11-15T09:00) or a duration ago (10m);
+    each is moved into what the partition holds. Without --topic it is all that the group has committed.
+
+    \b
+    Examples:
+      fencepost groups reset billing --to earliest
+      fencepost groups reset billing --to 10m --topic purchases --yes
+      fencepost groups reset billing --to -3 --topic purchases -p 0 --yes --json
+    """
+    if partitions and len(topics) != 1:
+        raise click.UsageError("--partition goes with exactly one --topic")
+    with connection.admin() as admin:
+        committed = {where: row.offset for where, row in admin.group_offsets(group_id).items()}
+        chosen = chosen_partitions(admin, committed, topics, partitions)
+        if not chosen:
+            raise Failure(f"group '{group_id}' has committed nothing: say what to set with --topic")
+        targets = resolve(admin, chosen, place, read_committed=True)
+        rows = [(str(where), committed.get(where), targets[where]) for where in chosen]
+        if not as_json:
+            cells = [(name, before, after, _moved(before, after)) for name, before, after in rows]
+            print_table(["PARTITION", "COMMITTED", "WOULD BE", "MOVES BY"], cells, empty="")
+        is_done = confirm(f"Set the offsets of '{group_id}'?", is_sure=is_sure)
+        if is_done:
+            refuse_members(admin, group_id)
+            admin.alter_group_offsets(group_id, targets)
+    if as_json:
+        names = ("partition", "before", "after")
+        changes = [dict(zip(names, row, strict=True)) for row in rows]
+        print_json({"group_id": group_id, "is_done": is_done, "offsets": changes})
+    elif is_done:
+        click.echo(f"group {group_id} is set")
+
+
+def chosen_partitions(
+    admin: Admin, committed: Iterable[TopicPartition], topics: Iterable[str], partitions: Iterable[int]
+) -> list[TopicPartition]:
+    named = list(topics)
+    if not named:
+        return sorted(committed)
+    return [where for topic in named for where in partitions_of(admin, topic, partitions)]
+
+
+def refuse_members(admin: Admin, group_id: str) -> None:
+    members = admin.describe_group(group_id).members
+    if members:
+        clients = ", ".join(sorted({f"{member.client_id} at {member.client_host}" for member in members}))
+        raise Failure(f"group '{group_id}' has members ({clients}): stop them first, they would set it back")
+
+
+def _moved(before: int | None, after: int) -> str | None:
+    return None if before is None else f"{after - before:+d}"

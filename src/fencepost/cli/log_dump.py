@@ -6,15 +6,192 @@ from pathlib import Path
 import click
 
 from fencepost.broker.catalogue import OFFSETS_TOPIC, TRANSACTION_TOPIC
-from fencepost.cli.data_folder import DataFolder, StoredBatch, data_option
-from fencepost.cli.log_decoded import offsets_rows, transaction_state_rows
-from fencepost.cli.log_lines import Fields, aborted_rows, as_line, batch_fields, record_rows
+from fencepost.cli.arguments import TopicPartitionType
+from fencepost.cli.log import DataFolder, StoredBatch, data_option
 from fencepost.cli.output import json_line, json_option, print_json, print_table
-from fencepost.cli.places import TopicPartitionType
+from fencepost.cli.record_text import as_fields
+from fencepost.errors import CorruptLog, WireError
+from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_group_metadata, read_offset
 from fencepost.journal.dump import dump_frames
 from fencepost.journal.frames import FrameKind
+from fencepost.partition.partition import AbortedIndex
 from fencepost.partition.visibility import last_stable_offset
-from fencepost.types import TopicPartition
+from fencepost.records.compression import Compression
+from fencepost.records.control import read_marker
+from fencepost.records.header import BatchHeader, TimestampType, check_crc
+from fencepost.records.reader import read_records
+from fencepost.records.record import Record, increment_sequence
+from fencepost.transactions.log_records import ProducerIdsRecord, decode_log_record
+from fencepost.types import NO_SEQUENCE, Buffer, TopicPartition
+from fencepost.wire.message import record_version
+from fencepost.wire.messages.group_metadata_record import GroupMetadataKey
+from fencepost.wire.messages.offset_commit_record import OffsetCommitKey
+
+# The lines that Kafka's DumpLogSegments prints, for batches, records, markers and the aborted index.
+#
+# Each is a table of fields first, which is what `--json` prints. `position` is where a batch lies in the file that
+# `log export` would write: one batch after the other.
+
+
+Fields = dict[str, object]
+
+TIMESTAMP_NAMES = {TimestampType.CREATE_TIME: "CreateTime", TimestampType.LOG_APPEND_TIME: "LogAppendTime"}
+
+
+def batch_fields(header: BatchHeader, batch: Buffer, *, position: int) -> Fields:
+    return {
+        "baseOffset": header.base_offset,
+        "lastOffset": header.last_offset,
+        "count": header.record_count,
+        "baseSequence": header.base_sequence,
+        "lastSequence": header.last_sequence,
+        "producerId": header.producer_id,
+        "producerEpoch": header.producer_epoch,
+        "partitionLeaderEpoch": header.leader_epoch,
+        "isTransactional": header.is_transactional,
+        "isControl": header.is_control,
+        "deleteHorizonMs": header.delete_horizon_ms,
+        "position": position,
+        TIMESTAMP_NAMES[header.timestamp_type]: header.max_timestamp,
+        "size": header.size_bytes,
+        "magic": header.magic,
+        "compresscodec": Compression(header.compression).name.lower(),
+        "crc": header.crc,
+        "isvalid": check_crc(batch),
+    }
+
+
+def record_rows(header: BatchHeader, batch: Buffer) -> Iterator[Fields]:
+    for record in read_records(batch):
+        fields = _record_fields(header, record)
+        if not header.is_control:
+            yield {**fields, **as_fields("key", record.key), **as_fields("payload", record.value)}
+            continue
+        marker = read_marker(batch)
+        if marker is not None:
+            kind = "COMMIT" if marker.is_commit else "ABORT"
+            fields |= {"endTxnMarker": kind, "coordinatorEpoch": marker.coordinator_epoch}
+        yield fields
+
+
+def aborted_rows(aborted: AbortedIndex) -> Iterator[Fields]:
+    names = ("producerId", "firstOffset", "lastOffset", "lastStableOffset")
+    for row in zip(*aborted.columns(), strict=True):
+        yield {"version": 0, **dict(zip(names, row, strict=True))}
+
+
+def as_line(fields: Fields) -> str:
+    """The line of Kafka's tool; a record's begins with a bar."""
+    bar = "| " if "keySize" in fields else ""
+    shown = {name: value for name, value in fields.items() if value is not None or name not in ("key", "payload")}
+    return bar + " ".join(f"{name.removesuffix('_base64')}: {_text(name, value)}" for name, value in shown.items())
+
+
+def _record_fields(header: BatchHeader, record: Record) -> Fields:
+    sequence = NO_SEQUENCE
+    if header.base_sequence != NO_SEQUENCE:
+        sequence = increment_sequence(header.base_sequence, record.offset - header.base_offset)
+    return {
+        "offset": record.offset,
+        TIMESTAMP_NAMES[header.timestamp_type]: record.timestamp_ms,
+        "keySize": -1 if record.key is None else len(record.key),
+        "valueSize": -1 if record.value is None else len(record.value),
+        "sequence": sequence,
+        "headerKeys": [name for name, _ in record.headers],
+    }
+
+
+def _text(name: str, value: object) -> str:
+    if name == "deleteHorizonMs":
+        return "OptionalLong.empty" if value is None else f"OptionalLong[{value}]"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"[{','.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+# The two internal topics, decoded: states of transactional ids, and committed offsets with the groups behind them.
+
+
+def transaction_state_rows(where: TopicPartition, stored: StoredBatch) -> Iterator[Fields]:
+    for record in read_records(stored.batch):
+        yield {"partition": str(where), "offset": record.offset, "time": record.timestamp_ms, **_transaction(record)}
+
+
+def _transaction(record: Record) -> Fields:
+    try:
+        decoded = decode_log_record(record)
+    except CorruptLog as problem:
+        return {"unreadable": str(problem)}
+    if decoded is None:
+        return {"unknown": "a record of a newer version"}
+    if isinstance(decoded, ProducerIdsRecord):
+        return {"nextProducerId": decoded.next_producer_id}
+    transaction = decoded.transaction
+    if transaction is None:
+        return {"transactionalId": decoded.transactional_id, "state": "tombstone"}
+    fields: Fields = {
+        "transactionalId": decoded.transactional_id,
+        "state": transaction.state.kafka_name,
+        "producerId": transaction.producer_id,
+        "producerEpoch": transaction.producer_epoch,
+        "timeoutMs": transaction.timeout_ms,
+        "startMs": transaction.start_timestamp_ms,
+        "partitions": [str(where) for where in transaction.ordered_partitions],
+    }
+    if decoded.cause is not None:
+        fields["cause"] = f"{decoded.cause.request} by {decoded.cause.client_id} at {decoded.cause.address}"
+    return fields
+
+
+def offsets_rows(where: TopicPartition, stored: StoredBatch) -> Iterator[Fields]:
+    header = stored.header
+    if header.is_control:
+        marker = read_marker(stored.batch)
+        kind = "other" if marker is None else "COMMIT" if marker.is_commit else "ABORT"
+        yield {
+            "partition": str(where),
+            "offset": header.base_offset,
+            "time": header.max_timestamp,
+            "endTxnMarker": kind,
+            "producerId": header.producer_id,
+            "producerEpoch": header.producer_epoch,
+        }
+        return
+    for record in read_records(stored.batch):
+        fields = {
+            "partition": str(where),
+            "offset": record.offset,
+            "time": record.timestamp_ms,
+            **_group_record(record),
+        }
+        if header.is_transactional:
+            fields |= {"pendingOf": header.producer_id}
+        yield fields
+
+
+def _group_record(record: Record) -> Fields:
+    if record.key is None:
+        return {"unreadable": "a record without a key"}
+    try:
+        version = record_version(record.key)
+        if version in OFFSET_COMMIT_KEYS:
+            key = OffsetCommitKey.from_bytes(record.key)
+            named: Fields = {"group": key.group, "of": f"{key.topic}-{key.partition}"}
+            if record.value is None:
+                return {**named, "committed": "tombstone"}
+            offset = read_offset(record.value, record_offset=record.offset)
+            return {**named, "committed": offset.committed_offset, "metadata": offset.metadata}
+        if version == GROUP_METADATA_KEY:
+            group = GroupMetadataKey.from_bytes(record.key).group
+            if record.value is None:
+                return {"group": group, "metadata": "tombstone"}
+            metadata = read_group_metadata(group, record.value)
+            members = [member.client_id for member in metadata.members]
+            return {"group": group, "generation": metadata.generation_id, "members": members}
+    except WireError as problem:
+        return {"unreadable": str(problem)}
+    return {"groupRecord": version, "bytes": len(record.value or b"")}
+
 
 NOTHING_WRITTEN = "nothing was written here"
 """The rest of a segment that has room; a frame that tells so is no damage."""

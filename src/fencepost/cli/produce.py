@@ -9,13 +9,12 @@ from typing import Any, BinaryIO
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.names import complete_topics
+from fencepost.cli.arguments import complete_topics
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import counted, json_option, print_json, say
-from fencepost.cli.record_input import InputFormat, InputOptions, parse_headers, read_records
-from fencepost.cli.record_text import OutgoingRecord
-from fencepost.client.delivery import RecordFuture
-from fencepost.client.producer import Producer
+from fencepost.cli.record_text import InputFormat, InputOptions, OutgoingRecord, parse_headers, read_records
+from fencepost.client.producer.delivery import RecordFuture
+from fencepost.client.producer.producer import Producer
 from fencepost.records.record import Headers
 
 

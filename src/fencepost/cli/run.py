@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.extras import require_spark
-from fencepost.client.admin import Admin
-from fencepost.pipelines.graph import Graph, graph_of
-from fencepost.pipelines.lag import LagWatch
-from fencepost.pipelines.loading import load_pipelines, split_target
-from fencepost.pipelines.report import JsonLines, PlainLines, Reporter
+from fencepost.cli.failures import require_spark
+from fencepost.cli.options import Connection, connection_options
+from fencepost.client.admin.admin import Admin
+from fencepost.pipelines.graph import CHOICES, OUTPUTS, Graph, ensure_topics, graph_of
+from fencepost.pipelines.loading import SessionStarter, load_pipelines, split_target
+from fencepost.pipelines.progress import JsonLines, LagWatch, PlainLines, Reporter
 from fencepost.pipelines.run_options import RunOptions, check_source, parse_assignments, session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
-from fencepost.pipelines.starting import SessionStarter
-from fencepost.pipelines.topics import CHOICES, OUTPUTS, ensure_topics
 
 if TYPE_CHECKING:
     from fencepost.pipelines.runner import Runner
@@ -122,7 +119,7 @@ def reporter_for(graph: Graph, *, as_json: bool) -> Reporter:
         return JsonLines()
     if not sys.stdout.isatty():
         return PlainLines()
-    from fencepost.pipelines.display import LiveDisplay
+    from fencepost.pipelines.progress import LiveDisplay
 
     return LiveDisplay(graph)
 

@@ -14,10 +14,8 @@ import click
 
 from fencepost.errors import FencepostError
 from fencepost.server.broker_server import BrokerServer
-from fencepost.server.event_loop import new_event_loop
 from fencepost.server.logs import LogFormat, configure_logs, logger
-from fencepost.server.memory import keep_freed_memory
-from fencepost.server.opening import open_core
+from fencepost.server.opening import keep_freed_memory, new_event_loop, open_core
 from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarations, nearest, parse_settings
 
 ENVIRONMENT_PREFIX = "FENCEPOST_"

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.arguments import complete_topics
 from fencepost.cli.failures import Failure
-from fencepost.cli.lazy_group import LazyGroup
-from fencepost.cli.names import complete_topics
+from fencepost.cli.main import LazyGroup
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import confirm, json_option, print_json, print_table
-from fencepost.client.admin import Admin
-from fencepost.client.admin_topics import BROKER_CHOOSES, NewTopic, await_no_topics
-from fencepost.client.metadata import TopicMetadata
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic, await_no_topics
+from fencepost.client.net.metadata import TopicMetadata
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
 

@@ -2,17 +2,17 @@
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.lazy_group import LazyGroup
-from fencepost.cli.moments import Duration, format_duration, format_moment, now_ms
+from fencepost.cli.arguments import Duration, format_duration, format_moment, now_ms
+from fencepost.cli.main import LazyGroup
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import json_option, print_json, print_table
-from fencepost.client.admin_transactions import TransactionDescription
+from fencepost.client.admin.transactions import TransactionDescription
 
 COMMANDS = {
     "list": ("fencepost.cli.txn:list_command", "List transactional ids and their states."),
     "describe": ("fencepost.cli.txn_describe", "The timeline of one transaction, step by step."),
-    "blockers": ("fencepost.cli.txn_blockers", "Who holds readers back, since when, until when."),
-    "abort": ("fencepost.cli.txn_abort", "Abort a transaction, after a preview."),
+    "blockers": ("fencepost.cli.txn_blockers:blockers", "Who holds readers back, since when, until when."),
+    "abort": ("fencepost.cli.txn_blockers:abort_command", "Abort a transaction, after a preview."),
 }
 OPEN_STATES = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 

@@ -1,17 +1,158 @@
 """`fencepost txn blockers`: which partitions are held back, by whom, since when, until when, and who waits."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import click
 
-from fencepost.cli.connection import Connection, connection_options
-from fencepost.cli.failures import FOUND
-from fencepost.cli.moments import format_duration, format_moment, iso_moment, now_ms
-from fencepost.cli.names import complete_topics
-from fencepost.cli.open_transactions import OFFSETS_TOPIC, OpenTransaction, find_open_transactions, waiting_groups
-from fencepost.cli.output import counted, fitted, json_option, print_json
-from fencepost.client.admin import Admin
-from fencepost.types import TopicPartition
+from fencepost.cli.arguments import (
+    TopicPartitionType,
+    complete_topics,
+    complete_transactional_ids,
+    format_duration,
+    format_moment,
+    iso_moment,
+    now_ms,
+)
+from fencepost.cli.failures import FOUND, Failure
+from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.output import confirm, counted, fitted, json_option, print_json, print_table, say
+from fencepost.cli.txn_describe import existing, last_client, read_history
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.inspecting import Outcome, inspect_batches
+from fencepost.client.admin.transactions import TransactionDescription
+from fencepost.client.exceptions import Authorization, UnstableOffsetCommit
+from fencepost.client.time_limits import Deadline
+from fencepost.client.values import ProducerIdentity
+from fencepost.java_hash import partition_for
+from fencepost.types import OffsetRange, TopicPartition
+from fencepost.wire.messages.describe_producers import ProducerState
+
+# Open transactions as the partitions see them: where readers wait, for whom, and who waits there.
+#
+# A partition whose last stable offset is below its end has one open. The partition knows the producer; the coordinator
+# knows the id behind it, since when and until when. One that only the partition knows is *hanging*: nobody will end it.
+
+
+OFFSETS_TOPIC = "__consumer_offsets"
+PATIENCE_S = 60.0
+ENDED = ("Empty", "CompleteCommit", "CompleteAbort", "Dead")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTransaction:
+    topic_partition: TopicPartition
+    first_offset: int
+    last_stable_offset: int
+    end_offset: int
+    identity: ProducerIdentity
+    coordinator_epoch: int
+    last_timestamp_ms: int
+    described: TransactionDescription | None
+    client: str | None
+
+    @property
+    def is_hanging(self) -> bool:
+        return self.described is None or self.described.state in ENDED
+
+    @property
+    def since_ms(self) -> int:
+        if self.described is not None and not self.is_hanging and self.described.start_time_ms >= 0:
+            return self.described.start_time_ms
+        return self.last_timestamp_ms
+
+    @property
+    def until_ms(self) -> int | None:
+        """When the coordinator aborts it; None: never."""
+        if self.described is None or self.is_hanging or self.described.timeout_ms == 2**31 - 1:
+            return None
+        return self.since_ms + self.described.timeout_ms
+
+
+def find_open_transactions(admin: Admin, partitions: Iterable[TopicPartition]) -> list[OpenTransaction]:
+    """All of the given partitions, those that readers meet first before the others of each partition."""
+    wanted = sorted(partitions)
+    stable = admin.latest_offsets(wanted, read_committed=True)
+    ends = admin.latest_offsets(wanted)
+    found = []
+    owners = Owners(admin)
+    for where in wanted:
+        if stable[where] >= ends[where]:
+            continue
+        producers = [row for row in admin.describe_producers(where) if row.current_txn_start_offset >= 0]
+        for row in sorted(producers, key=lambda row: row.current_txn_start_offset):
+            described, client = owners.of(row)
+            found.append(
+                OpenTransaction(
+                    topic_partition=where,
+                    first_offset=row.current_txn_start_offset,
+                    last_stable_offset=stable[where],
+                    end_offset=ends[where],
+                    identity=ProducerIdentity(row.producer_id, row.producer_epoch),
+                    coordinator_epoch=row.coordinator_epoch,
+                    last_timestamp_ms=row.last_timestamp,
+                    described=described,
+                    client=client,
+                )
+            )
+    return found
+
+
+class Owners:
+    """Who is behind a producer id; each is asked for once."""
+
+    def __init__(self, admin: Admin) -> None:
+        self._admin = admin
+        self._known: dict[int, tuple[TransactionDescription | None, str | None]] = {}
+
+    def of(self, producer: ProducerState) -> tuple[TransactionDescription | None, str | None]:
+        producer_id = producer.producer_id
+        if producer_id not in self._known:
+            self._known[producer_id] = self._ask(producer_id)
+        return self._known[producer_id]
+
+    def _ask(self, producer_id: int) -> tuple[TransactionDescription | None, str | None]:
+        listed = self._admin.list_transactions(producer_ids=[producer_id])
+        if not listed:
+            return None, None
+        transactional_id = listed[0].transactional_id
+        described = self._admin.describe_transaction(transactional_id)
+        try:
+            client = last_client(read_history(self._admin, transactional_id, deadline=Deadline(PATIENCE_S)))
+        except Authorization:
+            client = None
+        return described, client
+
+
+def waiting_groups(admin: Admin, found: Iterable[OpenTransaction]) -> dict[TopicPartition, dict[str, bool]]:
+    """Groups with an offset on each blocked partition, and whether they have read all that they may. On a partition of
+    the offsets themselves: groups whose offsets are pending, which wait when they start."""
+    stable = {each.topic_partition: each.last_stable_offset for each in found}
+    groups: dict[TopicPartition, dict[str, bool]] = {where: {} for where in stable}
+    if not stable:
+        return groups
+    # Kafka makes this topic for the first group that it hears of; without it there are none to list.
+    offsets_topic = admin.describe_topics().get(OFFSETS_TOPIC)
+    if offsets_topic is None:
+        return groups
+    for group in admin.list_groups():
+        for where, committed in admin.group_offsets(group.group_id).items():
+            if where in stable:
+                groups[where][group.group_id] = committed.offset >= stable[where]
+        home = TopicPartition(OFFSETS_TOPIC, partition_for(group.group_id, offsets_topic.partition_count))
+        if home in groups and has_pending_offsets(admin, group.group_id):
+            groups[home][group.group_id] = True
+    return groups
+
+
+def has_pending_offsets(admin: Admin, group_id: str) -> bool:
+    """Whether an open transaction carries offsets of this group."""
+    try:
+        admin.group_offsets(group_id, require_stable=True)
+    except UnstableOffsetCommit:
+        return True
+    return False
+
 
 NOT_FOR_READERS = "__transaction_state"
 HANGING = len("  held by  ")
@@ -23,7 +164,7 @@ HANGING = len("  held by  ")
 @json_option
 @connection_options
 @click.pass_context
-def command(ctx: click.Context, topics: tuple[str, ...], check: bool, as_json: bool, connection: Connection) -> None:
+def blockers(ctx: click.Context, topics: tuple[str, ...], check: bool, as_json: bool, connection: Connection) -> None:
     """Say who holds readers back: an open transaction hides everything behind its first record, others' records too.
 
     A transaction that the coordinator does not know is hanging: no timeout ends it, `fencepost txn abort` does. The
@@ -68,7 +209,7 @@ def in_words(each: OpenTransaction, groups: Mapping[str, bool], at_ms: int) -> l
     ]
     if is_first:
         lines.append(f"  groups   {groups_in_words(groups)}")
-    # A command is to be copied: it stays one line.
+    # A blockers is to be copied: it stays one line.
     return [*(fitted(line, indent=HANGING) for line in lines), f"  end it   {how_to_end(each)}"]
 
 
@@ -135,3 +276,97 @@ def as_document(each: OpenTransaction, groups: Mapping[str, bool]) -> dict[str, 
         "groups_waiting": sorted(name for name, waits in groups.items() if waits),
         "groups_before": sorted(name for name, waits in groups.items() if not waits),
     }
+
+
+# `fencepost txn abort`: end an open transaction, with what would be lost shown first.
+#
+# By its transactional id: the coordinator is asked for the next identity of the id, which aborts what is open and
+# fences its owner. A hanging transaction has nobody to ask: its partition gets the marker directly.
+
+
+@click.command("abort")
+@click.argument("transactional_id", required=False, shell_complete=complete_transactional_ids)
+@click.option("--partition", "where", type=TopicPartitionType(), help="The partition of a hanging transaction.")
+@click.option("--producer-id", type=click.IntRange(min=0), help="Whose it is.")
+@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@json_option
+@connection_options
+def abort_command(
+    transactional_id: str | None,
+    where: TopicPartition | None,
+    producer_id: int | None,
+    is_sure: bool,
+    as_json: bool,
+    connection: Connection,
+) -> None:
+    """Abort the open transaction of an id, or one that hangs on a partition. Shows what would be lost, and asks.
+
+    Its owner is fenced: the next call of that producer fails, and it must start anew. Records are not removed; readers
+    with read_committed pass over them.
+
+    \b
+    Examples:
+      fencepost txn abort shop-0
+      fencepost txn abort shop-0 --yes
+    """
+    is_by_id = transactional_id is not None
+    if is_by_id != (where is None) or is_by_id != (producer_id is None):
+        raise click.UsageError("give a TRANSACTIONAL_ID, or --partition and --producer-id for one that hangs")
+    with connection.admin() as admin:
+        if transactional_id is not None:
+            found = of_id(admin, transactional_id)
+        else:
+            assert where is not None
+            assert producer_id is not None
+            found = hanging(admin, where, producer_id)
+        lost = [(str(each.topic_partition), each.first_offset, count_lost(admin, each)) for each in found]
+        if not as_json:
+            print_table(["PARTITION", "SINCE OFFSET", "RECORDS LOST"], lost, empty="It has written nothing yet.")
+        owner = holder(found[0]) if found else transactional_id
+        is_done = confirm(f"Abort the transaction of {owner}?", is_sure=is_sure)
+        if is_done:
+            abort(admin, transactional_id, found)
+    if as_json:
+        names = ("partition", "first_offset", "records")
+        rows = [dict(zip(names, row, strict=True)) for row in lost]
+        print_json({"transactional_id": transactional_id, "is_done": is_done, "lost": rows})
+    elif is_done:
+        say(f"aborted the transaction of {owner}")
+
+
+def of_id(admin: Admin, transactional_id: str) -> list[OpenTransaction]:
+    described = existing(admin, transactional_id)
+    if described.state in ENDED:
+        raise Failure(f"'{transactional_id}' has no open transaction: it is {described.state}")
+    found = find_open_transactions(admin, described.partitions)
+    return [each for each in found if each.identity.producer_id == described.identity.producer_id]
+
+
+def hanging(admin: Admin, where: TopicPartition, producer_id: int) -> list[OpenTransaction]:
+    found = [each for each in find_open_transactions(admin, [where]) if each.identity.producer_id == producer_id]
+    if not found:
+        raise Failure(f"producer id {producer_id} has no open transaction on {where}")
+    if not found[0].is_hanging and found[0].described is not None:
+        raise Failure(
+            f"the coordinator knows this one: end all of it with `fencepost txn abort "
+            f"{found[0].described.transactional_id}`; a marker on one partition would tear it"
+        )
+    return found
+
+
+def abort(admin: Admin, transactional_id: str | None, found: list[OpenTransaction]) -> None:
+    if transactional_id is not None:
+        admin.abort_transaction(transactional_id, timeout_ms=existing(admin, transactional_id).timeout_ms)
+        return
+    for each in found:
+        admin.abort_on_partition(each.topic_partition, each.identity, coordinator_epoch=each.coordinator_epoch)
+
+
+def count_lost(admin: Admin, each: OpenTransaction) -> int:
+    offsets = OffsetRange(each.first_offset, each.end_offset)
+    batches = inspect_batches(admin.cluster, each.topic_partition, offsets, deadline=Deadline(PATIENCE_S))
+    return sum(
+        batch.header.record_count
+        for batch in batches
+        if batch.outcome is Outcome.OPEN and batch.header.producer_id == each.identity.producer_id
+    )

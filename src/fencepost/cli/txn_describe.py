@@ -1,19 +1,241 @@
 """`fencepost txn describe`: one transaction over all partitions, as a timeline."""
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
 import click
 
-from fencepost.cli.connection import Connection, connection_options
+from fencepost.cli.arguments import complete_transactional_ids, format_clock, iso_moment
 from fencepost.cli.failures import Failure
-from fencepost.cli.moments import format_clock, iso_moment
-from fencepost.cli.names import complete_transactional_ids
+from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import json_option, print_json, print_table, say
 from fencepost.cli.txn import as_document, in_words
-from fencepost.cli.txn_history import StateChange, read_history, split_transactions
-from fencepost.cli.txn_timeline import Event, timeline
-from fencepost.client.admin import Admin
-from fencepost.client.admin_transactions import TransactionDescription
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.inspecting import InspectedBatch, Outcome, inspect_batches
+from fencepost.client.admin.transactions import TransactionDescription
 from fencepost.client.exceptions import Authorization
 from fencepost.client.time_limits import Deadline
+from fencepost.errors import WireError
+from fencepost.groups.records import OFFSET_COMMIT_KEYS
+from fencepost.java_hash import partition_for
+from fencepost.records.reader import read_records
+from fencepost.settings import INT64_MAX
+from fencepost.transactions.log_records import TRANSACTION_STATE_TOPIC, Cause, TransactionLogRecord, decode_log_record
+from fencepost.transactions.states import TransactionState
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import NO_OFFSET, OffsetRange, TopicPartition
+from fencepost.wire.message import record_version
+from fencepost.wire.messages.offset_commit_record import OffsetCommitKey, OffsetCommitValue
+
+# What the transaction log says about an id: `__transaction_state`, read like any topic.
+#
+# Compaction leaves the newest record of each id at least; what it has removed is not told. On our broker the record
+# of a changed identity names the client behind it, which Kafka's does not.
+
+
+class StateChange(NamedTuple):
+    topic_partition: TopicPartition
+    offset: int
+    transaction: Transaction
+    cause: Cause | None
+
+    @property
+    def at_ms(self) -> int:
+        return self.transaction.last_update_timestamp_ms
+
+    @property
+    def state(self) -> TransactionState:
+        return self.transaction.state
+
+
+def read_history(admin: Admin, transactional_id: str, *, deadline: Deadline) -> list[StateChange]:
+    """Every state of the id that is still in the log, oldest first."""
+    count = admin.describe_topics([TRANSACTION_STATE_TOPIC])[TRANSACTION_STATE_TOPIC].partition_count
+    where = TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
+    changes = []
+    for batch in inspect_batches(admin.cluster, where, OffsetRange(0, INT64_MAX), deadline=deadline):
+        if batch.outcome is Outcome.MARKER:
+            continue
+        for record in read_records(batch.batch):
+            stored = decode_log_record(record)
+            if not isinstance(stored, TransactionLogRecord) or stored.transaction is None:
+                continue
+            if stored.transactional_id == transactional_id:
+                changes.append(StateChange(where, record.offset, stored.transaction, stored.cause))
+    return changes
+
+
+def split_transactions(changes: Iterable[StateChange]) -> list[list[StateChange]]:
+    """The changes of each transaction, oldest first, each with the InitProducerId before it if there was one."""
+    transactions: list[list[StateChange]] = []
+    waiting: list[StateChange] = []
+    for change in changes:
+        if change.state is TransactionState.EMPTY:
+            waiting = [change]
+        elif waiting or not transactions or transactions[-1][-1].state.is_complete:
+            transactions.append([*waiting, change])
+            waiting = []
+        else:
+            transactions[-1].append(change)
+    return transactions
+
+
+def last_client(changes: Iterable[StateChange]) -> str | None:
+    """Who was given the identity, where the log says so."""
+    causes = [change.cause for change in changes if change.cause is not None and change.cause.client_id]
+    return f"{causes[-1].client_id} at {causes[-1].address}" if causes else None
+
+
+# What one transaction did, in order, with the number that the documents give each step.
+#
+#     1, 2  InitProducerId          8   offsets stored, pending
+#     5     a partition is added    9   PREPARE: the decision
+#     6     records are written     10  a marker on each partition
+#     7     offsets are added       11  COMPLETE
+#                                   12  readers see it
+#
+# Steps 3 and 4 leave no trace. Records carry their producer's clock and markers the broker's, so time orders only what
+# happens between two decisions. Since Kafka 4.0 steps 5 and 7 are part of 6 and 8: the broker adds partitions itself.
+
+
+OFFSETS_TOPIC = "__consumer_offsets"
+SLACK_MS = 60_000
+"""A record is stamped when it is handed to the producer, which may be long before the coordinator hears of it."""
+
+
+class Event(NamedTuple):
+    step: str
+    at_ms: int
+    where: TopicPartition
+    first_offset: int
+    last_offset: int
+    what: str
+
+    @property
+    def place(self) -> str:
+        if self.first_offset == NO_OFFSET:
+            return str(self.where)
+        last = f"..{self.last_offset}" if self.last_offset > self.first_offset else ""
+        return f"{self.where} @{self.first_offset}{last}"
+
+
+_PHASES = {"1, 2": 0, "5": 1, "6": 1, "7": 1, "8": 1, "9": 2, "10": 3, "11": 4, "12": 5}
+
+
+def timeline(admin: Admin, changes: Sequence[StateChange], *, deadline: Deadline, whole_log: bool) -> list[Event]:
+    """The events of one transaction, out of its changes in the log and the partitions that it touched."""
+    events = list(_state_events(changes))
+    for where in sorted(frozenset[TopicPartition]().union(*(change.transaction.partitions for change in changes))):
+        events += _partition_events(admin, where, changes, deadline=deadline, whole_log=whole_log)
+    added_ms = _added_ms(changes)
+
+    def order(event: Event) -> tuple[int, int, int]:
+        # No partition holds data of a transaction before it is added, whatever the producer's clock says.
+        at_ms = max(event.at_ms, added_ms.get(event.where, 0))
+        return _PHASES[event.step], at_ms, int(event.step.split(",")[0])
+
+    return sorted(events, key=order)
+
+
+def _added_ms(changes: Sequence[StateChange]) -> dict[TopicPartition, int]:
+    added: dict[TopicPartition, int] = {}
+    for change in changes:
+        for where in change.transaction.partitions:
+            added.setdefault(where, change.at_ms)
+    return added
+
+
+def _state_events(changes: Sequence[StateChange]) -> Iterator[Event]:
+    known: frozenset[TopicPartition] = frozenset()
+    for change in changes:
+        transaction = change.transaction
+        added = sorted(transaction.partitions - known)
+        step, what = _state_words(change, added)
+        yield Event(step, change.at_ms, change.topic_partition, change.offset, change.offset, what)
+        if change.state is TransactionState.ONGOING:
+            known = transaction.partitions
+
+
+def _state_words(change: StateChange, added: Iterable[TopicPartition]) -> tuple[str, str]:
+    state, name = change.state, change.state.kafka_name
+    by = f" by {change.cause.client_id} at {change.cause.address}" if change.cause and change.cause.client_id else ""
+    if state is TransactionState.EMPTY:
+        return "1, 2", f"{name}: {change.transaction.identity}{by}"
+    if state is TransactionState.ONGOING:
+        names = [str(where) for where in added]
+        is_offsets = bool(names) and all(name.startswith(OFFSETS_TOPIC) for name in names)
+        return "7" if is_offsets else "5", f"{name}: adds {', '.join(names) or 'nothing'}"
+    if state.is_prepare:
+        return "9", f"{name}: decided"
+    return "11", f"{name}"
+
+
+def _partition_events(
+    admin: Admin, where: TopicPartition, changes: Sequence[StateChange], *, deadline: Deadline, whole_log: bool
+) -> Iterator[Event]:
+    start_ms = max(change.transaction.start_timestamp_ms for change in changes)
+    start_offset = 0 if whole_log else max(0, admin.offsets_at([where], start_ms - SLACK_MS)[where])
+    batches = inspect_batches(admin.cluster, where, OffsetRange(start_offset, INT64_MAX), deadline=deadline)
+    data, marker = _own_batches(batches, changes, start_ms)
+    for batch in data:
+        yield _data_event(batch)
+    if marker is not None and marker.marker is not None:
+        offset, at_ms = marker.header.base_offset, marker.marker.timestamp_ms
+        kind = "COMMIT" if marker.marker.is_commit else "ABORT"
+        yield Event("10", at_ms, where, offset, offset, f"{kind} marker, epoch {marker.header.producer_epoch}")
+        stable = admin.latest_offsets([where], read_committed=True)[where]
+        seen = "read_committed readers are past it" if stable > offset else f"readers wait at offset {stable}"
+        if where.topic != OFFSETS_TOPIC:
+            yield Event("12", at_ms, where, NO_OFFSET, NO_OFFSET, seen)
+
+
+def _own_batches(
+    batches: Iterable[InspectedBatch], changes: Sequence[StateChange], start_ms: int
+) -> tuple[list[InspectedBatch], InspectedBatch | None]:
+    """The transaction's data on a partition and its marker: the first run of the producer's that ends after the start.
+
+    One identity may serve many transactions in the first flow, so its batches are split at markers.
+    """
+    producer_id = changes[-1].transaction.producer_id
+    ongoing = [change.transaction for change in changes if change.state is TransactionState.ONGOING]
+    data_epoch = ongoing[0].producer_epoch if ongoing else changes[0].transaction.producer_epoch
+    run: list[InspectedBatch] = []
+    for batch in batches:
+        if batch.header.producer_id != producer_id:
+            continue
+        if batch.outcome is not Outcome.MARKER:
+            if batch.header.is_transactional and batch.header.producer_epoch == data_epoch:
+                run.append(batch)
+        elif batch.marker is not None:
+            if batch.marker.timestamp_ms >= start_ms and batch.header.producer_epoch >= data_epoch:
+                return run, batch
+            run = []
+    return run, None
+
+
+def _data_event(batch: InspectedBatch) -> Event:
+    header, where = batch.header, batch.topic_partition
+    if where.topic == OFFSETS_TOPIC:
+        step, what = "8", "; ".join(_offset_words(batch)) or "offsets"
+    else:
+        sequences = (
+            f"{header.base_sequence}..{header.last_sequence}" if header.record_count > 1 else header.base_sequence
+        )
+        plural = "" if header.record_count == 1 else "s"
+        step, what = "6", f"{header.record_count} record{plural}, sequence {sequences}"
+    return Event(step, header.max_timestamp, where, header.base_offset, header.last_offset, what)
+
+
+def _offset_words(batch: InspectedBatch) -> Iterator[str]:
+    for record in read_records(batch.batch):
+        try:
+            if record.key is None or record.value is None or record_version(record.key) not in OFFSET_COMMIT_KEYS:
+                continue
+            key, value = OffsetCommitKey.from_bytes(record.key), OffsetCommitValue.from_bytes(record.value)
+        except WireError:
+            continue
+        yield f"group {key.group}: {key.topic}-{key.partition} to {value.offset}"
+
 
 PATIENCE_S = 120.0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from fencepost.cli.extras import INSTALL_SPARK, has_spark
+from fencepost.cli.failures import INSTALL_SPARK, has_spark
 from fencepost.cli.output import print_json
 
 

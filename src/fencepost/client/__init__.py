@@ -7,14 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from fencepost.client.admin import Admin
-    from fencepost.client.arrow_reading import read_arrow
-    from fencepost.client.consumer import Consumer
-    from fencepost.client.consumer_record import ConsumerRecord
-    from fencepost.client.delivery import RecordFuture, TableFuture
+    from fencepost.client.admin.admin import Admin
+    from fencepost.client.consumer.arrow_reading import read_arrow
+    from fencepost.client.consumer.consumer import Consumer
+    from fencepost.client.consumer.record import ConsumerRecord
     from fencepost.client.offsets import OffsetAndTimestamp
-    from fencepost.client.pinned_producers import PinnedProducers
-    from fencepost.client.producer import Producer
+    from fencepost.client.producer.delivery import RecordFuture, TableFuture
+    from fencepost.client.producer.pinned import PinnedProducers
+    from fencepost.client.producer.producer import Producer
     from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, RecordMetadata
     from fencepost.types import TopicPartition
 
@@ -35,19 +35,19 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Admin": "fencepost.client.admin",
-    "Consumer": "fencepost.client.consumer",
+    "Admin": "fencepost.client.admin.admin",
+    "Consumer": "fencepost.client.consumer.consumer",
     "ConsumerGroupMetadata": "fencepost.client.values",
-    "ConsumerRecord": "fencepost.client.consumer_record",
+    "ConsumerRecord": "fencepost.client.consumer.record",
     "OffsetAndMetadata": "fencepost.client.values",
     "OffsetAndTimestamp": "fencepost.client.offsets",
-    "PinnedProducers": "fencepost.client.pinned_producers",
-    "Producer": "fencepost.client.producer",
-    "RecordFuture": "fencepost.client.delivery",
+    "PinnedProducers": "fencepost.client.producer.pinned",
+    "Producer": "fencepost.client.producer.producer",
+    "RecordFuture": "fencepost.client.producer.delivery",
     "RecordMetadata": "fencepost.client.values",
-    "TableFuture": "fencepost.client.delivery",
+    "TableFuture": "fencepost.client.producer.delivery",
     "TopicPartition": "fencepost.types",
-    "read_arrow": "fencepost.client.arrow_reading",
+    "read_arrow": "fencepost.client.consumer.arrow_reading",
 }
 
 

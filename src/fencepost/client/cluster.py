@@ -12,12 +12,11 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TypeVar
 
-from fencepost.client.api_versions import TRANSACTION_VERSION, ApiVersions, api_key_of
-from fencepost.client.connection import Connection
-from fencepost.client.connection_pool import ConnectionPool
 from fencepost.client.error_table import Category, category_of, error_of
 from fencepost.client.exceptions import ClientError, Disconnected, RetriableError, Timeout
-from fencepost.client.metadata import ClusterMetadata, Node, TopicMetadata
+from fencepost.client.net.connection import TRANSACTION_VERSION, ApiVersions, Connection, api_key_of
+from fencepost.client.net.metadata import ClusterMetadata, Node, TopicMetadata
+from fencepost.client.net.pool import ConnectionPool
 from fencepost.client.settings import ClientSettings, parse_bootstrap_servers
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode

@@ -8,14 +8,15 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from fencepost.client import exceptions
-from fencepost.client.consumer_exceptions import CommitFailed, RebalanceInProgress
 from fencepost.client.exceptions import (
     AbortableError,
     ClientError,
+    CommitFailed,
     CoordinatorUnavailable,
     FatalError,
     GroupFenced,
     ProducerFenced,
+    RebalanceInProgress,
     RetriableBrokerError,
 )
 from fencepost.errors import ErrorCode

@@ -10,18 +10,17 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from fencepost.client.accumulator import Limits
-from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
-from fencepost.client.delivery import Delivery
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout
-from fencepost.client.numbering import PlainNumbering
-from fencepost.client.outbox import Outbox
-from fencepost.client.produce_request import CLASSIC_TRANSACTIONS_UNTIL
-from fencepost.client.producer_batch import ProducerBatch
-from fencepost.client.sender import Sender
+from fencepost.client.producer.accumulator import Limits
+from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.producer.delivery import Delivery
+from fencepost.client.producer.numbering import PlainNumbering
+from fencepost.client.producer.outbox import Outbox
+from fencepost.client.producer.produce_request import CLASSIC_TRANSACTIONS_UNTIL
+from fencepost.client.producer.sender import Sender
 from fencepost.client.settings import ProducerSettings, client_settings
-from fencepost.client.time_limits import Deadline
+from fencepost.client.time_limits import Closing, Deadline
 from fencepost.client.transaction_control import V2_LEVEL
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.header import BatchHeader, read_header

@@ -2,7 +2,10 @@
 
 import random
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from types import TracebackType
+from typing import Self
 
 from fencepost.client.settings import ClientSettings
 
@@ -49,3 +52,19 @@ class Backoff:
 
     def reset(self) -> None:
         self._tries = 0
+
+
+# What has to be closed: a `with` block does it, however it ends.
+
+
+class Closing(ABC):
+    @abstractmethod
+    def close(self) -> None: ...
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 from fencepost.groups.classic_group import ClassicGroup, from_metadata
 from fencepost.groups.consumer_apply import CONSUMER_GROUP_KEYS, apply_consumer_record
-from fencepost.groups.consumer_timers import ConsumerTimers
-from fencepost.groups.decision import Decision, Now
+from fencepost.groups.consumer_group import ConsumerTimers
+from fencepost.groups.decision import Decision
 from fencepost.groups.offsets import OpenTransaction
 from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_group_metadata, read_offset
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import MemberState
-from fencepost.types import NO_PRODUCER_ID, TopicPartition
+from fencepost.types import NO_PRODUCER_ID, Now, TopicPartition
 from fencepost.wire.message import record_version
 from fencepost.wire.messages.group_metadata_record import GroupMetadataKey
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey

@@ -5,15 +5,91 @@ and deadlines (monotonic milliseconds), is memory only: after a restart members 
 Kafka.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from fencepost.errors import ErrorCode
-from fencepost.groups.member import Member
-from fencepost.groups.requests import Protocol
+from fencepost.errors import ErrorCode, WireError
+from fencepost.groups.requests import JoinGroup, Protocol
 from fencepost.groups.states import ClassicGroupState
-from fencepost.groups.subscription import CONSUMER_PROTOCOL_TYPE, read_subscribed_topics
+from fencepost.wire.message import VERSION_PREFIX_BYTES
+from fencepost.wire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+
+# One member of a classic group, as an immutable value.
+#
+# The first half is persisted with the group when a generation becomes stable. The second half is memory only: parked
+# requests (as opaque tokens of the caller) and the deadline of the session, in monotonic milliseconds.
+
+
+Token = object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    rebalance_timeout_ms: int
+    session_timeout_ms: int
+    protocols: tuple[Protocol, ...]
+    assignment: bytes = b""
+
+    join_token: Token | None = field(default=None, repr=False)
+    sync_token: Token | None = field(default=None, repr=False)
+    # A member that waits for its first generation may expire while its join is parked: it cannot send heartbeats
+    # yet, and a client that gave up would otherwise stay in the group forever.
+    is_new: bool = False
+    # None: not armed. Only between recovery and `resume_members`.
+    session_deadline_ms: int | None = None
+
+    @property
+    def is_static(self) -> bool:
+        return self.group_instance_id is not None
+
+    @property
+    def is_awaiting_join(self) -> bool:
+        return self.join_token is not None
+
+    @property
+    def is_awaiting_sync(self) -> bool:
+        return self.sync_token is not None
+
+    @property
+    def expires_at_ms(self) -> int | None:
+        """When the session ends, unless something is heard of the member. A parked request keeps it alive."""
+        if not self.is_new and (self.is_awaiting_join or self.is_awaiting_sync):
+            return None
+        return self.session_deadline_ms
+
+    def metadata(self, protocol_name: str | None) -> bytes:
+        return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")
+
+    def vote(self, candidates: Set[str]) -> str:
+        """The first of its protocols that everybody supports."""
+        return next(name for name, _ in self.protocols if name in candidates)
+
+
+def rebalance_timeout_ms(request: JoinGroup) -> int:
+    """Version 0 has no rebalance timeout: the session timeout stands in for it."""
+    return request.rebalance_timeout_ms if request.rebalance_timeout_ms >= 0 else request.session_timeout_ms
+
+
+# The one thing that the broker reads of the consumers' embedded protocol: which topics a member subscribes to.
+#
+# Version 0 is a prefix of every later one, so nothing here depends on what future clients add.
+
+
+CONSUMER_PROTOCOL_TYPE = "consumer"
+
+
+def read_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """The topics, or None if these bytes are not a subscription."""
+    try:
+        subscription = ConsumerProtocolSubscription.decode(metadata, 0, VERSION_PREFIX_BYTES)
+    except WireError:
+        return None
+    return frozenset(subscription.topics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ rebalance. A member that joins a non-empty KIP-848 group is refused: Fencepost d
 from dataclasses import replace
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.classic_group import ClassicGroup
+from fencepost.groups.classic_group import ClassicGroup, Member, Token, rebalance_timeout_ms
 from fencepost.groups.classic_turn import (
     ClassicTurn,
     complete_join_if_all_joined,
@@ -19,12 +19,12 @@ from fencepost.groups.classic_turn import (
 )
 from fencepost.groups.consumer_group import ConsumerGroup
 from fencepost.groups.consumer_records import consumer_group_tombstones
-from fencepost.groups.decision import Decision, Now, Record, answer
-from fencepost.groups.member import Member, Token, rebalance_timeout_ms
+from fencepost.groups.decision import Decision, Record, answer
 from fencepost.groups.replies import JoinGroupReply, SyncGroupReply
 from fencepost.groups.requests import NO_MEMBER_ID, JoinGroup
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
+from fencepost.types import Now
 from fencepost.wire.reading import STRING_BYTES_MAX
 
 # Kafka's: how long the parked join of a member that cannot send heartbeats yet is believed in.

@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.errors import ErrorCode, invariant
-from fencepost.groups.classic_group import ClassicGroup, InitialDelay
-from fencepost.groups.decision import Decision, Now, Record, Reply
-from fencepost.groups.member import Member, Token
+from fencepost.groups.classic_group import ClassicGroup, InitialDelay, Member, Token
+from fencepost.groups.decision import Decision, Record, Reply
 from fencepost.groups.records import group_metadata_record
 from fencepost.groups.replies import JoinGroupMember, JoinGroupReply, SyncGroupReply
 from fencepost.groups.states import ClassicGroupState, check_classic_transition
 from fencepost.settings import BrokerSettings
+from fencepost.types import Now
 
 
 class ClassicTurn:
@@ -221,3 +221,41 @@ def remove_pending_member(turn: ClassicTurn, member_id: str) -> None:
     turn.remove(member_id)
     if turn.group.state is ClassicGroupState.PREPARING_REBALANCE and turn.group.has_all_members_joined:
         complete_join(turn)
+
+
+# What the clock does to a classic group: sessions end, unused ids are forgotten, join and sync phases run out.
+
+
+def decide_classic_timers(group: ClassicGroup, *, now: Now, settings: BrokerSettings) -> Decision:
+    turn = ClassicTurn(group, now=now, settings=settings)
+    for member_id, deadline_ms in group.pending_members.items():
+        if deadline_ms <= now.monotonic_ms and member_id in turn.group.pending_members:
+            remove_pending_member(turn, member_id)
+    for member_id in group.members:
+        _expire_session(turn, member_id)
+    _expire_sync_phase(turn)
+    _expire_join_phase(turn)
+    return turn.decision()
+
+
+def _expire_session(turn: ClassicTurn, member_id: str) -> None:
+    member = turn.group.members.get(member_id)
+    if member is not None and member.expires_at_ms is not None and member.expires_at_ms <= turn.now.monotonic_ms:
+        remove_member_and_rebalance(turn, member_id)
+
+
+def _expire_sync_phase(turn: ClassicTurn) -> None:
+    deadline_ms = turn.group.sync_deadline_ms
+    if deadline_ms is not None and deadline_ms <= turn.now.monotonic_ms:
+        for member_id in sorted(turn.group.pending_sync_members):
+            remove_member(turn, member_id)
+        prepare_rebalance(turn)
+
+
+def _expire_join_phase(turn: ClassicTurn) -> None:
+    deadline_ms = turn.group.join_deadline_ms
+    if deadline_ms is not None and deadline_ms <= turn.now.monotonic_ms:
+        if turn.group.initial_delay is not None:
+            expire_initial_delay(turn, turn.group.initial_delay)
+        else:
+            complete_join(turn)

@@ -7,7 +7,7 @@ repeats the epoch before, because the answer that told it of the new one was los
 from dataclasses import replace
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.groups.assignors import ASSIGNORS
+from fencepost.groups.assignors import ASSIGNORS, is_regex_legal
 from fencepost.groups.consumer_group import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -18,7 +18,6 @@ from fencepost.groups.consumer_group import (
 )
 from fencepost.groups.requests import ConsumerGroupHeartbeat
 from fencepost.groups.states import MemberState
-from fencepost.groups.topics import is_regex_legal
 
 SINCE_CLIENTS_MAKE_MEMBER_IDS = 1
 

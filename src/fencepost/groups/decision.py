@@ -7,23 +7,13 @@ parked: a later decision, about another member or a timer, will name it.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
-from fencepost.groups.member import Token
+from fencepost.groups.classic_group import Token
 
 if TYPE_CHECKING:
     from fencepost.groups.classic_group import ClassicGroup
-    from fencepost.groups.consumer_timers import ConsumerTimers
-
-
-class Now(Protocol):
-    """Two clocks, read once per event. Membership deadlines are monotonic: a step of the wall clock expires nobody."""
-
-    @property
-    def wall_ms(self) -> int: ...
-
-    @property
-    def monotonic_ms(self) -> int: ...
+    from fencepost.groups.consumer_group import ConsumerTimers
 
 
 class Record(NamedTuple):

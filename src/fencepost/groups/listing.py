@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fencepost.errors import ErrorCode
 from fencepost.groups.assignors import DEFAULT_ASSIGNOR
-from fencepost.groups.classic_group import ClassicGroup
+from fencepost.groups.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from fencepost.groups.consumer_group import ConsumerGroup, ConsumerMember, TopicIdPartition
 from fencepost.groups.consumer_records import by_topic
 from fencepost.groups.replies import (
@@ -19,7 +19,6 @@ from fencepost.groups.replies import (
 )
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
-from fencepost.groups.subscription import CONSUMER_PROTOCOL_TYPE
 
 DESCRIBE_GROUPS_SINCE_NOT_FOUND = 6
 

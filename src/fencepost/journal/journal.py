@@ -7,12 +7,12 @@ needed that nobody prepared. After a failed sync every call raises: a later succ
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 
 from fencepost.errors import InvariantBroken, invariant
 from fencepost.journal.cleaning import Cleaning, CleaningPolicy
 from fencepost.journal.cleaning_choice import CleaningRules, choose_segments
 from fencepost.journal.commit import CommitGroup, GroupPart, Health, seal_segment, write_segment_index
-from fencepost.journal.config import JournalConfig
 from fencepost.journal.directory import Directory
 from fencepost.journal.disk import Disk, DiskFile, DiskFull
 from fencepost.journal.frames import CHECKPOINT_REF, FRAME_HEADER_BYTES, PAYLOAD_BYTES_MAX, FrameKind
@@ -30,6 +30,28 @@ from fencepost.journal.sealed_segment import SealedSegment
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
 from fencepost.records.header import LENGTH_END, BatchHeader
 from fencepost.types import Buffer
+
+# What a journal may be told: how large its segments are, and whether a commit waits for the disk.
+
+
+SEGMENT_BYTES_MIN = 1024
+SEGMENT_BYTES_MAX = 1 << 30
+"""Places inside a segment are stored in 32 bits; a segment that holds one huge checkpoint may be twice this size."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalConfig:
+    segment_bytes: int = 64 << 20
+    syncs_commits: bool = True
+    """False leaves it to the operating system when commits reach the disk. Segments say so about themselves, because
+    recovery may then cut what a commit reported as done."""
+
+    def __post_init__(self) -> None:
+        invariant(
+            SEGMENT_BYTES_MIN <= self.segment_bytes <= SEGMENT_BYTES_MAX,
+            f"segment_bytes lies between {SEGMENT_BYTES_MIN} and {SEGMENT_BYTES_MAX}, not {self.segment_bytes}",
+        )
+
 
 __all__ = ["CommitGroup", "Entry", "Journal"]
 

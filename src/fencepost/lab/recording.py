@@ -15,8 +15,7 @@ from fencepost.records.control import read_marker
 from fencepost.records.header import BatchHeader
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
-from fencepost.transactions.log_entries import TransactionLogRecord
-from fencepost.transactions.log_records import decode_log_record
+from fencepost.transactions.log_records import TransactionLogRecord, decode_log_record
 from fencepost.types import Buffer, TopicPartition
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey, OffsetCommitValue

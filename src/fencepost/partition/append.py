@@ -10,10 +10,10 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import PartitionState, VerificationGuard
 from fencepost.partition.producer_state import ProducerState
 from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader
-from fencepost.records.sequence import increment_sequence
+from fencepost.records.record import increment_sequence
 from fencepost.types import NO_PRODUCER_EPOCH
 
 
@@ -143,3 +143,97 @@ def _not_transactional_refusal(header: BatchHeader, producer: ProducerState) -> 
         f"producer {header.producer_id} epoch {header.producer_epoch} sent a batch outside a transaction while its "
         f"transaction that began at offset {producer.current_txn_first_offset} is open",
     )
+
+
+# Whether the coordinator may end a producer's transaction on a partition with a marker.
+#
+# Up to transaction version 1 a marker carries the epoch of the data, so it may not be below what the partition has
+# seen. In version 2 (KIP-890) it carries the next epoch, so it must be above it: a late marker cannot end the next
+# transaction. The exception is a marker written twice, after a lost answer or a restart of the coordinator: equal
+# epoch and nothing open. Refusing that would leave the transaction prepared forever (KAFKA-19999).
+
+
+PRODUCER_EPOCH_MAX = 32767
+"""Reserved for the coordinator, so that it can always fence: no transaction of a client can be open with it."""
+
+
+def decide_marker(
+    state: PartitionState, *, producer_id: int, producer_epoch: int, coordinator_epoch: int, transaction_version: int
+) -> Append | Refusal:
+    producer = state.producers.get(producer_id)
+    if producer is not None:
+        if _is_epoch_too_low(producer, producer_epoch, transaction_version):
+            return Refusal(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"marker of producer {producer_id} has epoch {producer_epoch} (transaction version "
+                f"{transaction_version}), the partition has seen {producer.producer_epoch}",
+            )
+        if coordinator_epoch < producer.coordinator_epoch:
+            return Refusal(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"marker of producer {producer_id} comes from coordinator epoch {coordinator_epoch}, "
+                f"the partition has seen {producer.coordinator_epoch}",
+            )
+    return Append(state.end_offset, state.leader_epochs.latest)
+
+
+def _is_epoch_too_low(producer: ProducerState, marker_epoch: int, transaction_version: int) -> bool:
+    if transaction_version < 2 or marker_epoch != producer.producer_epoch:
+        return marker_epoch < producer.producer_epoch
+    return producer.has_open_transaction and marker_epoch != PRODUCER_EPOCH_MAX
+
+
+# Whether the coordinator must be asked before a transactional batch is appended, and with which guard (KIP-890).
+#
+# While the coordinator is asked a marker may end the transaction. The marker clears the guard, and the append, which
+# must show the guard that is current by then, is refused instead of opening a transaction that nobody ends.
+
+
+class NothingToAsk(Enum):
+    """The transaction is open on this partition, so the coordinator knows of it."""
+
+    NOTHING_TO_ASK = "nothing to ask"
+
+
+NOTHING_TO_ASK = NothingToAsk.NOTHING_TO_ASK
+
+
+class AskCoordinator(NamedTuple):
+    """Install the guard with `apply_verification`, ask, and show `guard.guard_id` to `decide_append`."""
+
+    producer_id: int
+    guard: VerificationGuard
+
+
+def decide_verification(
+    state: PartitionState,
+    *,
+    producer_id: int,
+    producer_epoch: int,
+    base_sequence: int,
+    supports_epoch_bump: bool,
+    now_ms: int,
+) -> NothingToAsk | AskCoordinator | Refusal:
+    producer = state.producers.get(producer_id)
+    if producer is not None:
+        if producer_epoch < producer.producer_epoch:
+            return Refusal(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"producer {producer_id} has epoch {producer_epoch}, the partition has seen {producer.producer_epoch}: "
+                "the transaction has ended or another instance has taken over; abort",
+            )
+        if producer.has_open_transaction_of(producer_epoch):
+            return NOTHING_TO_ASK
+    guard = state.guards.get(producer_id)
+    if guard is None:
+        guard = VerificationGuard(state.next_guard_id, producer_epoch, base_sequence, supports_epoch_bump, now_ms)
+    else:
+        guard = guard.joined_by(
+            producer_epoch=producer_epoch, base_sequence=base_sequence, supports_epoch_bump=supports_epoch_bump
+        )
+    return AskCoordinator(producer_id, guard)
+
+
+def apply_verification(state: PartitionState, ask: AskCoordinator) -> None:
+    state.guards[ask.producer_id] = ask.guard
+    state.next_guard_id = max(state.next_guard_id, ask.guard.guard_id + 1)

@@ -13,12 +13,16 @@ from collections import OrderedDict
 from typing import Any
 
 from fencepost.errors import CorruptLog
-from fencepost.partition.aborted_index import AbortedIndex
-from fencepost.partition.leader_epochs import LeaderEpochs, LeaderEpochStart
-from fencepost.partition.open_transactions import DecidedTransaction, OpenTransactions
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import (
+    AbortedIndex,
+    DecidedTransaction,
+    LeaderEpochs,
+    LeaderEpochStart,
+    OpenTransactions,
+    PartitionState,
+)
 from fencepost.partition.producer_state import CachedBatch, ProducerState
-from fencepost.records.sequence import decrement_sequence
+from fencepost.records.record import decrement_sequence
 from fencepost.types import NO_SEQUENCE, Buffer
 
 LAYOUT = 1

@@ -9,8 +9,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.aborted_index import AbortedTransaction
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import AbortedTransaction, PartitionState
 from fencepost.types import OffsetRange
 
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, pipeline
 
 if TYPE_CHECKING:
-    from fencepost.pipelines.encodings import int32_from_bytes, int32_to_bytes
-    from fencepost.pipelines.parsing import parse, parse_int32, parse_json
+    from fencepost.pipelines.parsing import int32_from_bytes, int32_to_bytes, parse, parse_int32, parse_json
 
 __all__ = [
     "InvalidPipeline",
@@ -24,8 +23,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "int32_from_bytes": "fencepost.pipelines.encodings",
-    "int32_to_bytes": "fencepost.pipelines.encodings",
+    "int32_from_bytes": "fencepost.pipelines.parsing",
+    "int32_to_bytes": "fencepost.pipelines.parsing",
     "parse": "fencepost.pipelines.parsing",
     "parse_int32": "fencepost.pipelines.parsing",
     "parse_json": "fencepost.pipelines.parsing",

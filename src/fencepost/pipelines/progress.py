@@ -5,13 +5,30 @@ watch) and copied out as plain data. Rows, bytes and transactions count since th
 rest.
 """
 
+import json
+import sys
 import threading
 import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from fencepost.client.exceptions import ClientError
+from fencepost.pipelines.graph import Graph
+from fencepost.spark.offsets import source_offsets
+from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
-    from fencepost.spark.sink_event import SinkEvent
+    from fencepost.client.admin.admin import Admin
+    from fencepost.spark.sink_errors import SinkEvent
+
 
 STARTING, RUNNING, WAITING, DONE, STOPPED, FAILED = "starting", "running", "waiting", "done", "stopped", "failed"
 
@@ -88,3 +105,177 @@ def now_ms() -> int:
 
 def as_json(stage: StageProgress) -> dict[str, Any]:
     return {name: value for name, value in asdict(stage).items() if value is not None}
+
+
+# How a run tells what happens: a live display on a terminal, JSON lines for programs, plain lines otherwise.
+#
+# Every reporter has the same three calls: `event` for something that happened, `progress` for the counters, `close` at
+# the end. JSON lines have `event`, `pipeline` where it concerns one, `time_ms`, and the counters of `StageProgress`.
+
+
+class Reporter(Protocol):
+    def event(self, what: str, **details: Any) -> None: ...
+
+    def progress(self, stages: Sequence[StageProgress]) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class JsonLines:
+    """One line per event, and one per pipeline whenever its counters have changed."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stdout
+        self._shown: dict[str, StageProgress] = {}
+
+    def event(self, what: str, **details: Any) -> None:
+        self._write({"event": what, "time_ms": now_ms(), **details})
+
+    def progress(self, stages: Sequence[StageProgress]) -> None:
+        for stage in stages:
+            if self._shown.get(stage.pipeline) != stage:
+                self._shown[stage.pipeline] = stage
+                self._write({"event": "progress", "time_ms": now_ms(), **as_json(stage)})
+
+    def close(self) -> None:
+        self._stream.flush()
+
+    def _write(self, row: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(row) + "\n")
+        self._stream.flush()
+
+
+class PlainLines:
+    """For logs: events as sentences, and a line per pipeline when a micro-batch was committed."""
+
+    def __init__(self, write: Callable[[str], None] | None = None) -> None:
+        self._write = write or (lambda line: print(line, flush=True))  # noqa: T201 - this is where output goes
+        self._transactions: dict[str, int] = {}
+
+    def event(self, what: str, **details: Any) -> None:
+        name = details.pop("pipeline", None)
+        words = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in details.items())
+        self._write(f"{what}{f' {name}' if name else ''}{f': {words}' if words else ''}")
+
+    def progress(self, stages: Sequence[StageProgress]) -> None:
+        for stage in stages:
+            if stage.transactions > self._transactions.get(stage.pipeline, 0) and stage.is_counted:
+                self._transactions[stage.pipeline] = stage.transactions
+                lag = "unknown" if stage.lag is None else f"{stage.lag:,}"
+                self._write(
+                    f"committed {stage.pipeline}: micro-batch {stage.batch_id}, {stage.rows_in:,} rows in, "
+                    f"{stage.rows_out:,} out, {stage.transactions:,} transactions, lag {lag}, {stage.retries} retries"
+                )
+
+    def close(self) -> None:
+        return
+
+
+# The live display of a run: the graph of the stages, and under it a row per pipeline.
+
+
+STYLES = {RUNNING: "green", DONE: "green", STARTING: "yellow", WAITING: "yellow", FAILED: "bold red"}
+EVENTS_SHOWN = 4
+
+
+class LiveDisplay:
+    def __init__(self, graph: Graph, console: Console | None = None) -> None:
+        self._graph = graph
+        self._stages: Sequence[StageProgress] = ()
+        self._events: list[str] = []
+        self._live = Live(console=console or Console(), get_renderable=self.render, refresh_per_second=4)
+        self._live.start()
+
+    def event(self, what: str, **details: Any) -> None:
+        words = ", ".join(f"{name} {value}" for name, value in details.items())
+        moment = datetime.now(tz=UTC).strftime("%H:%M:%S")
+        self._events = [*self._events, f"{moment} {what} {words}"][-EVENTS_SHOWN:]
+
+    def progress(self, stages: Sequence[StageProgress]) -> None:
+        self._stages = stages
+
+    def close(self) -> None:
+        self._live.stop()
+
+    def render(self) -> RenderableType:
+        drawing = Text("\n".join(self._graph.draw()), no_wrap=True)
+        parts: list[RenderableType] = [Panel(drawing, title="stages", title_align="left"), table_of(self._stages)]
+        parts += [Text(line, style="dim", overflow="fold") for line in self._events]
+        return Group(*parts)
+
+
+def table_of(stages: Sequence[StageProgress]) -> Table:
+    table = Table(expand=True)
+    for name in ("pipeline", "state", "rows in", "rows out", "transactions", "lag", "last commit", "retries"):
+        table.add_column(name, justify="left" if name in ("pipeline", "state") else "right", no_wrap=True)
+    for stage in stages:
+        table.add_row(
+            stage.pipeline,
+            Text(stage.state, style=STYLES.get(stage.state, "")),
+            f"{stage.rows_in:,}",
+            f"{stage.rows_out:,}",
+            f"{stage.transactions:,}",
+            "?" if stage.lag is None else f"{stage.lag:,}",
+            ago(stage.last_commit_ms, now_ms()),
+            str(stage.retries) if not stage.restarts else f"{stage.retries} (+{stage.restarts} restarts)",
+        )
+        if stage.problem:
+            table.add_row("", Text(stage.problem, style="red", overflow="fold"))
+    return table
+
+
+def ago(then_ms: int | None, now: int) -> str:
+    if then_ms is None:
+        return "never"
+    seconds = max(0, now - then_ms) / 1000
+    return f"{seconds:.1f} s ago" if seconds < 60 else f"{seconds / 60:.0f} min ago"
+
+
+# How far behind a pipeline is, in records: up to where others may read, minus how far its committed transactions
+# have come.
+#
+# Taken from the group's offsets, which are committed in the same transactions as the output; on another cluster than
+# the source's there are none, and Spark's progress tells. Markers take offsets too, so a lag of zero means zero, and a
+# larger one may include them.
+
+
+def lag_of(ends: Mapping[TopicPartition, int], positions: Mapping[TopicPartition, int]) -> int:
+    return sum(max(0, end - positions[where]) for where, end in ends.items())
+
+
+def positions_in(progress: Any) -> dict[TopicPartition, int]:
+    """The end offsets of Spark's last progress report, of all sources that are topics."""
+    found: dict[TopicPartition, int] = {}
+    for source in (progress or {}).get("sources", []):
+        text = source.get("endOffset")
+        offsets = source_offsets(text) if isinstance(text, str) else None
+        if offsets is not None:
+            found.update(offsets.positions)
+    return found
+
+
+class LagWatch:
+    """Asks a cluster for ends and positions. Not for several threads at once."""
+
+    def __init__(self, admin: "Admin", *, read_committed: bool = True) -> None:
+        self._admin = admin
+        self._read_committed = read_committed
+        self._lock = threading.Lock()
+
+    def lag(self, topics: tuple[str, ...], *, group_id: str, progress: Any = None) -> int | None:
+        """None while the cluster does not answer."""
+        with self._lock:
+            try:
+                partitions = [
+                    TopicPartition(topic, partition)
+                    for topic, metadata in self._admin.describe_topics(topics).items()
+                    for partition in metadata.partitions
+                ]
+                ends = self._admin.latest_offsets(partitions, read_committed=self._read_committed)
+                committed = self._admin.group_offsets(group_id)
+                begun = {where: committed[where].offset for where in partitions if where in committed}
+                begun = begun or positions_in(progress)
+                beginnings = self._admin.earliest_offsets([where for where in partitions if where not in begun])
+            except ClientError:
+                return None
+        return lag_of(ends, {**beginnings, **begun})

@@ -19,9 +19,8 @@ from fencepost.pipelines.pipeline import InvalidPipeline
 from fencepost.settings import InvalidSetting
 from fencepost.spark.offsets import InvalidSourceOffset
 from fencepost.spark.sink_errors import FencedByAnotherDriver, InvalidFrame, InvalidRow, LedgerDisagrees, RefusedSetup
-from fencepost.spark.source_cluster import UnknownTopic
-from fencepost.spark.source_following import OtherCluster
-from fencepost.spark.source_loss import DataLoss
+from fencepost.spark.source.cluster import UnknownTopic
+from fencepost.spark.source.following import DataLoss, OtherCluster
 from fencepost.spark.writer import HOPELESS
 
 FINAL = (

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import ProducerSettings
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.settings import InvalidSetting, declarations, nearest
@@ -169,14 +169,14 @@ def sort_own_option(name: str, value: str, *, side: str | None, source: dict[str
 
 def check_source(options: RunOptions, *, topics: Iterable[str], bootstrap_servers: str) -> None:
     """What the source would refuse when its stream is made, before anything is started."""
-    from fencepost.spark.source_options import source_options, stream_start
+    from fencepost.spark.source.options import source_options, stream_start
 
     given = {"kafka.bootstrap.servers": bootstrap_servers, **options.source, "subscribe": ",".join(topics)}
     stream_start(source_options(given))
 
 
 def source_option_names() -> list[str]:
-    from fencepost.spark.source_options import MEANINGFUL, WITHOUT_EFFECT
+    from fencepost.spark.source.options import MEANINGFUL, WITHOUT_EFFECT
 
     return [*MEANINGFUL, *WITHOUT_EFFECT]
 

@@ -14,10 +14,8 @@ from typing import TYPE_CHECKING
 from fencepost.errors import FencepostError
 from fencepost.pipelines.graph import Graph
 from fencepost.pipelines.jvm import end_session, forgiving_its_end, is_jvm_alive
-from fencepost.pipelines.lag import LagWatch
 from fencepost.pipelines.pipeline import Pipeline
-from fencepost.pipelines.progress import DONE, FAILED, RUNNING, STARTING, STOPPED, WAITING, Progress
-from fencepost.pipelines.report import Reporter
+from fencepost.pipelines.progress import DONE, FAILED, RUNNING, STARTING, STOPPED, WAITING, LagWatch, Progress, Reporter
 from fencepost.pipelines.restarting import BackOff, in_one_line, in_words, is_final
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.stage import Stage, Target
@@ -25,7 +23,7 @@ from fencepost.pipelines.stage import Stage, Target
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from fencepost.spark.sink_event import SinkEvent
+    from fencepost.spark.sink_errors import SinkEvent
 
 TICK_S = 0.2
 LAG_INTERVAL_S = 1.0

@@ -12,10 +12,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.pipelines.class_archive import speaks_of_archive, using_archive
-from fencepost.pipelines.java import use_java
-from fencepost.pipelines.spark_home import cache_folder, lean_spark_home
-from fencepost.spark.master import is_local
+from fencepost.pipelines.class_archive import cache_folder, lean_spark_home, speaks_of_archive, using_archive
+from fencepost.pipelines.jvm import use_java
+from fencepost.spark.options import is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

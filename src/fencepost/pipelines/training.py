@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fencepost.errors import FencepostError
-from fencepost.pipelines.class_archive import making_archive
+from fencepost.pipelines.class_archive import making_archive, remove_archives
 from fencepost.pipelines.jvm import end_session
 from fencepost.pipelines.parsing import parse_json
 from fencepost.pipelines.pipeline import Pipeline, pipeline
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.session import JAVA_OPTIONS, start_session
-from fencepost.pipelines.spark_home import remove_archives
 from fencepost.pipelines.stage import Stage, Target
 
 if TYPE_CHECKING:
@@ -51,7 +50,7 @@ PIPELINES = (invoices, balances)
 
 def make_archive(path: Path, servers: str, folder: Path) -> Path:
     """Run the pipelines on a broker of their own, in a Spark of its own, and return the archive that its JVM left."""
-    from fencepost.client.producer import Producer
+    from fencepost.client.producer.producer import Producer
 
     with Producer(servers) as producer:
         for row in ROWS:

@@ -15,7 +15,7 @@ PRELOADED = (
     "pyarrow",
     "pandas",
     "fencepost.records.columnar",
-    "fencepost.client.arrow_reading",
+    "fencepost.client.consumer.arrow_reading",
     "fencepost.spark.source",
     "fencepost.spark.encode",
     "fencepost.spark.publish_task",

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.record import InvalidRecordBatch
 from fencepost.types import Buffer
 
 if TYPE_CHECKING:

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 from fencepost.errors import invariant
 from fencepost.records.builder import build_single
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, read_header
 from fencepost.records.reader import read_records
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.types import Buffer
 
 MARKER_BYTES = 78

@@ -8,9 +8,8 @@ Which records a reader may see (aborted ones, markers) is not decided here.
 from collections.abc import Iterator
 
 from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, decompress
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, MAGIC, BatchHeader, TimestampType, read_header
-from fencepost.records.record import HEADER_KEY_ERRORS, Headers, Record
+from fencepost.records.record import HEADER_KEY_ERRORS, Headers, InvalidRecordBatch, Record
 from fencepost.records.varint import read_varint, read_varlong, to_int64
 from fencepost.types import Buffer
 

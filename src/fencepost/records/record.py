@@ -6,6 +6,7 @@ not change, nor choke on, what a client was allowed to store.
 
 from typing import NamedTuple
 
+from fencepost.errors import FencepostError
 from fencepost.types import NO_OFFSET, NO_TIMESTAMP
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -19,3 +20,34 @@ class Record(NamedTuple):
     key: bytes | None = None
     value: bytes | None = None
     headers: Headers = ()
+
+
+# What this room raises.
+#
+# `InvalidRecordBatch` says that bytes given to us are not a record batch that can be read: cut short, fields that
+# contradict each other, a payload that its codec refuses, or one that would grow past the limit. Who gave the
+# bytes decides what it means: from a client it becomes a `Refusal`, from the disk a `CorruptLog`.
+
+
+class InvalidRecordBatch(FencepostError):  # noqa: N818 - it names a state of the bytes, as `CorruptLog` one of the disk
+    """Bytes that are not a readable record batch of format 2."""
+
+
+# Sequence arithmetic: sequences live in 0..2147483647 and wrap to 0, never to a negative number.
+
+
+SEQUENCE_MAX = 2**31 - 1
+_SEQUENCE_COUNT = 2**31
+
+
+def increment_sequence(sequence: int, by: int) -> int:
+    return (sequence + by) % _SEQUENCE_COUNT
+
+
+def decrement_sequence(sequence: int, by: int) -> int:
+    return (sequence - by) % _SEQUENCE_COUNT
+
+
+def is_next_sequence(sequence: int, last_sequence: int) -> bool:
+    """Whether `sequence` directly follows `last_sequence`; -1 as the last one means that none was seen yet."""
+    return sequence == increment_sequence(last_sequence, 1)

@@ -4,7 +4,7 @@ A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most 10. Read
 IndexError, which whoever reads records turns into `InvalidRecordBatch` once, outside of its loop.
 """
 
-from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.record import InvalidRecordBatch
 from fencepost.types import Buffer
 
 VARINT_BYTES_MAX = 5

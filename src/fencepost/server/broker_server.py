@@ -12,21 +12,54 @@ leave in one write for each connection.
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Outcome, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
-from fencepost.server.cleaning_thread import CleaningThread
-from fencepost.server.clocks import read_clocks
-from fencepost.server.commit_thread import CommitThread
 from fencepost.server.connection import RECEIVED_BYTES, Connection
-from fencepost.server.counts import Counts
 from fencepost.server.logs import logger
-from fencepost.types import Buffer
-from fencepost.wire.codec import encode_response, read_request
-from fencepost.wire.headers import UnsupportedRequest
+from fencepost.server.threads import CleaningThread, CommitThread
+from fencepost.types import Buffer, Now
+from fencepost.wire.codec import UnsupportedRequest, encode_response, read_request
+
+# The two clocks of the shell, read together.
+
+
+def read_clocks() -> Now:
+    return Now(wall_ms=time.time_ns() // 1_000_000, monotonic_ms=time.monotonic_ns() // 1_000_000)
+
+
+# What the server counts as it goes, in plain numbers; `metrics` tells them to whoever asks.
+
+
+SYNC_SECONDS_BOUNDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.5, 1.0)
+
+
+@dataclass(slots=True)
+class Counts:
+    """What the server counts as it goes."""
+
+    requests: dict[int, int] = field(default_factory=dict)
+    received_bytes: int = 0
+    sent_bytes: int = 0
+    connections_opened: int = 0
+    commits: int = 0
+    sync_seconds_total: float = 0.0
+    sync_seconds_buckets: list[int] = field(default_factory=lambda: [0] * (len(SYNC_SECONDS_BOUNDS) + 1))
+
+    def count_request(self, api_key: int, size_bytes: int) -> None:
+        self.requests[api_key] = self.requests.get(api_key, 0) + 1
+        self.received_bytes += size_bytes
+
+    def count_commit(self, seconds: float) -> None:
+        self.commits += 1
+        self.sync_seconds_total += seconds
+        bucket = next((index for index, bound in enumerate(SYNC_SECONDS_BOUNDS) if seconds <= bound), -1)
+        self.sync_seconds_buckets[bucket] += 1
+
 
 CONNECTION_SWEEP_INTERVAL_S = 5.0
 EAGER_COMMIT_BYTES = 256 << 10

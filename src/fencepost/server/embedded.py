@@ -14,10 +14,8 @@ from typing import Self
 
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import FencepostError
-from fencepost.server.broker_server import BrokerServer
-from fencepost.server.counts import Counts
-from fencepost.server.event_loop import new_event_loop
-from fencepost.server.opening import open_core
+from fencepost.server.broker_server import BrokerServer, Counts
+from fencepost.server.opening import new_event_loop, open_core
 from fencepost.settings import BrokerSettings, parse_settings
 
 STOP_TIMEOUT_S = 30.0

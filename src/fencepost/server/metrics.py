@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from fencepost.server.counts import SYNC_SECONDS_BOUNDS
+from fencepost.server.broker_server import SYNC_SECONDS_BOUNDS
 from fencepost.wire.api import API_TABLE
 
 if TYPE_CHECKING:

@@ -1,13 +1,15 @@
 """From a data folder to a broker core that has recovered what the folder holds."""
 
+import asyncio
+import ctypes
 import secrets
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 
 from fencepost.broker.core import BrokerCore
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
-from fencepost.server.clocks import read_clocks
+from fencepost.journal.journal import Journal, JournalConfig
+from fencepost.server.broker_server import read_clocks
 from fencepost.server.file_disk import FileDisk
 from fencepost.settings import BrokerSettings
 
@@ -23,3 +25,34 @@ def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:
         core.recover(read_clocks())
         on_failure.pop_all()
     return core
+
+
+# The event loop that the broker runs on: uvloop where it can be had.
+
+
+def new_event_loop() -> asyncio.AbstractEventLoop:
+    if find_spec("uvloop") is None:  # not built for this platform
+        return asyncio.new_event_loop()
+    import uvloop
+
+    loop: asyncio.AbstractEventLoop = uvloop.new_event_loop()
+    return loop
+
+
+# How the C library deals with the memory of large requests: by default it gives it back after each, and the kernel
+# then clears every page of it again for the next.
+
+
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+KEPT_BYTES = 64 << 20
+"""Freed memory that a broker keeps at most at the end of its heap: a few requests of several producers."""
+HEAP_BYTES_MAX = 32 << 20
+"""Larger pieces are the kernel's business, one by one; glibc takes no higher limit."""
+
+
+def keep_freed_memory() -> None:
+    """For a process that is a broker and nothing else. Does nothing where there is no glibc."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(_M_MMAP_THRESHOLD, HEAP_BYTES_MAX)
+        mallopt(_M_TRIM_THRESHOLD, KEPT_BYTES)

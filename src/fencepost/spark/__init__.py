@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from fencepost.spark.sink import TransactionalSink
-    from fencepost.spark.sink_event import SinkEvent
+    from fencepost.spark.sink_errors import SinkEvent
     from fencepost.spark.source import FencepostDataSource
 
 __all__ = ["FencepostDataSource", "SinkEvent", "TransactionalSink", "register"]
 
 _HOMES = {
     "FencepostDataSource": "fencepost.spark.source",
-    "SinkEvent": "fencepost.spark.sink_event",
+    "SinkEvent": "fencepost.spark.sink_errors",
     "TransactionalSink": "fencepost.spark.sink",
 }
 

@@ -16,8 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark import TaskContext
 
-from fencepost.client.arrow_sending import ArrowSending
 from fencepost.client.exceptions import RecordTooLarge
+from fencepost.client.producer.arrow_sending import ArrowSending
 from fencepost.client.settings import ProducerSettings
 from fencepost.records.columnar import UnsupportedColumn
 from fencepost.records.header import read_header

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
-from fencepost.client.admin import Admin
-from fencepost.client.admin_topics import NewTopic, create_topics
-from fencepost.client.consumer import Consumer
+from fencepost.client.admin.admin import Admin
+from fencepost.client.admin.topics import NewTopic, create_topics
+from fencepost.client.consumer.consumer import Consumer
 from fencepost.client.exceptions import Authorization, ClientError
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline

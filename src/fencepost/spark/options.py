@@ -140,3 +140,11 @@ def _credentials_of_jaas(text: str | None) -> dict[str, str]:
             'username="..." and password="..."; or set kafka.sasl.username and kafka.sasl.password'
         )
     return {"sasl_username": found["username"], "sasl_password": found["password"]}
+
+
+# What the name of Spark's master says. Imports nothing: whoever starts a session asks before there is a Spark.
+
+
+def is_local(master: str) -> bool:
+    """Whether tasks are threads of the driver's JVM, and their workers processes beside it."""
+    return master == "local" or master.startswith("local[")

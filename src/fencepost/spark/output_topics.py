@@ -7,10 +7,10 @@ by the task that meets it, once in the life of its process.
 from dataclasses import dataclass
 from functools import cache
 
-from fencepost.client.admin_topics import max_message_bytes
+from fencepost.client.admin.topics import max_message_bytes
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import InvalidTopic, RetriableError
-from fencepost.client.metadata import TopicMetadata
+from fencepost.client.net.metadata import TopicMetadata
 from fencepost.client.settings import ProducerSettings, client_settings
 from fencepost.client.time_limits import Deadline
 from fencepost.errors import ErrorCode

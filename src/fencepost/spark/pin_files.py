@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fencepost.client.closing import Closing
+from fencepost.client.time_limits import Closing
 from fencepost.records.header import check_crc
 from fencepost.types import Buffer
 

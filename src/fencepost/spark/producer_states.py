@@ -13,7 +13,7 @@ from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import Authorization, RetriableError, UnsupportedVersion
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import ErrorCode
-from fencepost.records.sequence import SEQUENCE_MAX
+from fencepost.records.record import SEQUENCE_MAX
 from fencepost.spark.sink_errors import PublishFailed
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.describe_producers import (

@@ -16,23 +16,21 @@ from typing import Any, Literal
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
-from fencepost.client.closing import Closing
 from fencepost.client.cluster import Cluster
 from fencepost.client.settings import ProducerSettings, client_settings, parse_bootstrap_servers
+from fencepost.client.time_limits import Closing
 from fencepost.settings import InvalidSetting, as_text
 from fencepost.spark.encode import Encoder
 from fencepost.spark.frames import Frames, Rows, count_frames, given_topics, record_rows
 from fencepost.spark.ledger import Ledger
-from fencepost.spark.master import is_local
 from fencepost.spark.offsets import SourceOffsets, from_json
-from fencepost.spark.options import KafkaOptions
+from fencepost.spark.options import KafkaOptions, is_local
 from fencepost.spark.output_layout import OutputLayout
 from fencepost.spark.pin_files import PinFolder
 from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
 from fencepost.spark.publish import Publisher
 from fencepost.spark.query_log import MicroBatch, QueryLog
-from fencepost.spark.sink_errors import QueryStopped, RefusedSetup, stop_told
-from fencepost.spark.sink_event import SinkEvent
+from fencepost.spark.sink_errors import QueryStopped, RefusedSetup, SinkEvent, stop_told
 from fencepost.spark.token import BatchToken
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import BatchWork, MicroBatchWork, Work

@@ -1,9 +1,11 @@
-# ruff: noqa: N818 - the classes name what is wrong with what they were given
 """What the sink refuses, each with what was seen, what was expected and what to do."""
 
 import re
+from dataclasses import dataclass
 
 from fencepost.errors import FencepostError
+
+# ruff: noqa: N818 - the classes name what is wrong with what they were given
 
 
 class SinkError(FencepostError):
@@ -70,3 +72,24 @@ def stop_told(problem: BaseException) -> str | None:
     """What Spark says when it has cancelled jobs or interrupted a query; None if it says something else."""
     found = _STOPS.search(str(problem))
     return None if found is None else found["told"] or found["interrupted"]
+
+
+# What the sink tells about a micro-batch when it is done.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SinkEvent:
+    name: str
+    batch_id: int | None
+    """None for a batch DataFrame."""
+    is_skipped: bool = False
+    """The ledger had it already: nothing was published."""
+    mode: str = "driver"
+    row_count: int = 0
+    size_bytes: int = 0
+    partition_count: int = 0
+    retry_count: int = 0
+    encode_ms: float = 0.0
+    """Spark's part: reading, computing, encoding, pinning."""
+    commit_ms: float = 0.0
+    """From the first call about the transaction to its end."""

@@ -7,9 +7,8 @@ regardless.
 
 from fencepost.errors import InvariantBroken
 from fencepost.transactions.fencing_journal import FencingJournal, IdentityChange
-from fencepost.transactions.log_entries import Cause, ProducerIdsRecord, TransactionLogRecord
-from fencepost.transactions.open_transactions import OpenTransaction
-from fencepost.transactions.state import CoordinatorState
+from fencepost.transactions.log_records import Cause, ProducerIdsRecord, TransactionLogRecord
+from fencepost.transactions.state import CoordinatorState, OpenTransaction
 from fencepost.transactions.states import LEGAL_TRANSITIONS, NEVER_STORED, TransactionState
 from fencepost.transactions.transaction import NO_IDENTITY, Transaction
 

@@ -10,10 +10,8 @@ import struct
 
 from fencepost.errors import CorruptLog, WireError
 from fencepost.transactions.fencing_journal import FencingJournal, IdentityChange
-from fencepost.transactions.log_entries import NO_CONNECTION, Cause
-from fencepost.transactions.log_records import decode_transaction, encode_transaction
-from fencepost.transactions.open_transactions import OpenTransaction
-from fencepost.transactions.state import CoordinatorState
+from fencepost.transactions.log_records import NO_CONNECTION, Cause, decode_transaction, encode_transaction
+from fencepost.transactions.state import CoordinatorState, OpenTransaction
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity
 from fencepost.types import Buffer

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.transactions.decision import Decision
-from fencepost.transactions.log_entries import Caller, TransactionLogRecord
+from fencepost.transactions.log_records import Caller, TransactionLogRecord
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity, Transaction

@@ -13,12 +13,9 @@ Differences from Kafka, both in favour of the living owner:
 from dataclasses import dataclass
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.transactions.decide_keep_prepared import decide_keep_prepared
-from fencepost.transactions.decision import Decision, InitProducerIdReply
+from fencepost.transactions.decision import CoordinatorSettings, Decision, InitProducerIdReply
 from fencepost.transactions.ending import end, prepare_fencing
-from fencepost.transactions.log_entries import Caller, cause_of, record_of
-from fencepost.transactions.producer_ids import decide_allocate_producer_id
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.log_records import Caller, ProducerIdsRecord, cause_of, record_of
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import (
@@ -30,6 +27,50 @@ from fencepost.transactions.transaction import (
     next_identity,
 )
 from fencepost.types import NO_PRODUCER_EPOCH, NO_TIMESTAMP
+
+# InitProducerId v6 with keepPreparedTxn on an open transaction (KIP-939): fence the old client, keep the transaction.
+#
+# The transaction stays under its own identity; the client gets a second one, and only that one may end it. Each further
+# call moves the client's identity on. The answer names both, so that an external coordinator can compare the kept
+# identity with the one that it wrote down. Kafka has the schema but answers 35; the rules are those of the KIP's pull
+# request.
+
+
+def decide_keep_prepared(
+    state: CoordinatorState, transaction: Transaction, *, caller: Caller, now_ms: int
+) -> Decision[InitProducerIdReply]:
+    client = next_identity(transaction.client_identity, fresh_producer_id=state.next_producer_id)
+    kept = transaction.moved_to(
+        TransactionState.ONGOING,
+        now_ms=now_ms,
+        next_producer_id=client.producer_id,
+        next_producer_epoch=client.producer_epoch,
+    )
+    record = record_of(transaction, kept, cause_of("InitProducerId(keepPreparedTxn)", caller))
+    reply = InitProducerIdReply(
+        producer_id=client.producer_id,
+        producer_epoch=client.producer_epoch,
+        ongoing_txn_producer_id=transaction.producer_id,
+        ongoing_txn_producer_epoch=transaction.producer_epoch,
+    )
+    return Decision((record,), reply)
+
+
+# Producer ids: handed out in order, never twice.
+#
+# Kafka reserves blocks of 1000 because its coordinators ask a controller over the network. Here an id that belongs to a
+# transactional id is reserved by that id's own record, and one for a merely idempotent producer by a
+# `ProducerIdsRecord`: the next id is a fold over the journal like everything else, there are no gaps after a restart,
+# and nothing is held in memory that a crash could make us forget. The cost is one small record for each idempotent
+# producer that starts.
+
+
+def decide_allocate_producer_id(state: CoordinatorState) -> Decision[InitProducerIdReply]:
+    """A fresh producer id at epoch 0, tied to no transactional id."""
+    producer_id = state.next_producer_id
+    reserved = ProducerIdsRecord(next_producer_id=producer_id + 1)
+    return Decision((reserved,), InitProducerIdReply(producer_id, producer_epoch=0))
+
 
 TRANSACTIONAL_ID_BYTES_MAX = 2**15 - 1
 """The key of a record in `__transaction_state` cannot hold a longer one, though flexible requests can."""

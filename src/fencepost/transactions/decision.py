@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from fencepost.errors import Refusal
-from fencepost.transactions.log_entries import Entry, Marker, ProducerIdsRecord, TransactionLogRecord
+from fencepost.transactions.log_records import Entry, Marker, ProducerIdsRecord, TransactionLogRecord
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
 
 Reply = TypeVar("Reply", covariant=True)
@@ -48,3 +48,20 @@ class EndTxnReply(NamedTuple):
 
     producer_id: int = NO_PRODUCER_ID
     producer_epoch: int = NO_PRODUCER_EPOCH
+
+
+# The settings that the coordinator's rules depend on, under the names of `fencepost.settings`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoordinatorSettings:
+    transaction_version: int = 2
+    """The finalized level decides how the coordinator's own aborts are written. Requests go by their own version."""
+
+    transaction_max_timeout_ms: int = 900_000
+    transaction_two_phase_commit_enable: bool = False
+    transactional_id_expiration_ms: int = 604_800_000
+    transactional_ids_max: int = 100_000
+
+    coordinator_epoch: int = 0
+    """Written into every marker. Partitions refuse a marker with a smaller one, so it must never decrease."""

@@ -6,8 +6,7 @@ from functools import reduce
 import pytest
 from pyspark.sql import functions as f
 
-from fencepost.pipelines.audit import Finding, NotProved, Place, audit
-from fencepost.pipelines.audit_rules import KeyRule, PipelineRule, Span, key_and_value
+from fencepost.pipelines.audit import Finding, KeyRule, NotProved, PipelineRule, Place, Span, audit, key_and_value
 from fencepost.pipelines.pipeline import InvalidPipeline, pipeline
 
 pytestmark = pytest.mark.timeout(1800)
@@ -205,7 +204,7 @@ def test_a_finding_reads_as_a_sentence():
 
 
 def test_a_stateful_pipeline_cannot_be_judged_by_itself():
-    from fencepost.pipelines.audit_rules import check_can_judge
+    from fencepost.pipelines.audit import check_can_judge
 
     with pytest.raises(InvalidPipeline, match="audit it by keys"):
         check_can_judge(shop, is_stateful=True)

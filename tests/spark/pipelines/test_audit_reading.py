@@ -5,9 +5,7 @@ import struct
 import pytest
 
 from fencepost.client import Admin, Producer
-from fencepost.pipelines.audit import audit
-from fencepost.pipelines.audit_reading import NothingCommitted, committed_ends, read_outputs, read_topic
-from fencepost.pipelines.audit_rules import PipelineRule
+from fencepost.pipelines.audit import NothingCommitted, PipelineRule, audit, committed_ends, read_outputs, read_topic
 from fencepost.pipelines.pipeline import pipeline
 from fencepost.types import TopicPartition
 from tests.spark.pipelines.use import Drained, create, one, write

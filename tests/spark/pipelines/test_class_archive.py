@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.cli.help_pages import examples, walk_commands
+from fencepost.cli.main import examples, walk_commands
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 START = """

@@ -42,8 +42,8 @@ class Losing(DataSource):
 
 class LosingReader(DataSourceReader):
     def read(self, partition):
-        from fencepost.client.consumer_exceptions import OffsetOutOfRange
-        from fencepost.spark.source_loss import LossPolicy
+        from fencepost.client.exceptions import OffsetOutOfRange
+        from fencepost.spark.source.following import LossPolicy
         from fencepost.types import TopicPartition
 
         try:

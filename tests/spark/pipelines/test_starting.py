@@ -8,7 +8,7 @@ CODE = """
 import json, sys, threading
 from pathlib import Path
 from fencepost.pipelines.jvm import end_session
-from fencepost.pipelines.starting import SessionStarter
+from fencepost.pipelines.loading import SessionStarter
 
 loaded = []
 

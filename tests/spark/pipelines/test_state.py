@@ -4,8 +4,8 @@ import pytest
 from pyspark.sql import Window
 from pyspark.sql import functions as f
 
-from fencepost.pipelines.output import check_outputs, one_frame
 from fencepost.pipelines.pipeline import InvalidPipeline, pipeline
+from fencepost.pipelines.stage import check_outputs, one_frame
 from fencepost.pipelines.state import probe, shape_of
 from tests.spark.pipelines.use import example
 

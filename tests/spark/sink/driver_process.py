@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fencepost.client.closing import Closing
+from fencepost.client.time_limits import Closing
 from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
 from tests.spark.sink.streams import rows_of
 

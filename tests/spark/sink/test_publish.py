@@ -10,15 +10,14 @@ from pyspark.sql import SparkSession
 from fencepost.client import Admin
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout
+from fencepost.client.producer.sender import Sender
 from fencepost.client.raw_producer import RawProducer
-from fencepost.client.sender import Sender
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.builder import build_batch
-from fencepost.records.errors import InvalidRecordBatch
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.publish import LANE_BYTES, Lanes, PinnedBatch, Publisher, _stamped
 from fencepost.spark.sink import LANE_COUNT_MAX, TransactionalSink

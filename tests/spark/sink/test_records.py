@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as sql
 
 from fencepost.client import Admin, Consumer, TopicPartition, read_arrow
-from fencepost.client.metadata import PartitionMetadata, TopicMetadata
-from fencepost.client.partitioner import partition_for_key
+from fencepost.client.net.metadata import PartitionMetadata, TopicMetadata
+from fencepost.client.producer.producer import partition_for_key
 from fencepost.records.reader import read_records
 from fencepost.server.embedded import EmbeddedBroker
-from fencepost.spark import TransactionalSink, output_topics
+from fencepost.spark import TransactionalSink
+from fencepost.spark import output_layout as output_topics
 from fencepost.spark.encode import Encoder
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.output_topics import OutputTopic

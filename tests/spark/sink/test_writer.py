@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.client import Admin, read_arrow
 from fencepost.client.exceptions import Disconnected, Timeout
-from fencepost.client.metadata import Node
+from fencepost.client.net.metadata import Node
 from fencepost.client.values import ProducerIdentity
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink

@@ -12,8 +12,8 @@ from pyspark.sql.streaming.datasource import ReadLimit
 
 from fencepost.spark.offsets import OffsetJson
 from fencepost.spark.source import FencepostDataSource
-from fencepost.spark.source_reading import close_readers
-from fencepost.spark.source_stream import FencepostStreamReader
+from fencepost.spark.source.reading import close_readers
+from fencepost.spark.source.stream import FencepostStreamReader
 from tests.spark.source.broker_use import Broker
 
 Row = dict[str, Any]

@@ -5,8 +5,8 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark.options import InvalidOption
-from fencepost.spark.source_cluster import UnknownTopic
-from fencepost.spark.source_loss import DataLoss
+from fencepost.spark.source.cluster import UnknownTopic
+from fencepost.spark.source.following import DataLoss
 from tests.spark.source.broker_use import create, numbered, produce, trim
 from tests.spark.source.query import Query, values
 

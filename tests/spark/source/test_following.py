@@ -8,8 +8,7 @@ import pytest
 from fencepost.client import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark.offsets import InvalidSourceOffset
-from fencepost.spark.source_following import OtherCluster
-from fencepost.spark.source_loss import DataLoss
+from fencepost.spark.source.following import DataLoss, OtherCluster
 from tests.spark.source.broker_use import QUICK, create, numbered, produce, recreate, trim
 from tests.spark.source.query import Query, values
 

@@ -7,7 +7,7 @@ import pytest
 
 from fencepost.client import Admin, Producer
 from fencepost.lab.apache_kafka import ApacheKafka
-from fencepost.spark.source_loss import DataLoss
+from fencepost.spark.source.following import DataLoss
 from tests.behaviour_client.reading import wait_for_markers
 from tests.peers import apache_kafka
 from tests.spark.source.broker_use import create, numbered, produce, recreate, run_transaction, transactional, trim

@@ -4,11 +4,11 @@ import pickle
 
 import pytest
 
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.settings import InvalidSetting
 from fencepost.spark.options import InvalidOption, kafka_options
 from fencepost.spark.source import FencepostDataSource
-from fencepost.spark.source_options import DEFAULTS, source_options
+from fencepost.spark.source.options import DEFAULTS, source_options
 from fencepost.types import TopicPartition
 
 NEEDED = {"kafka.bootstrap.servers": "localhost:9092", "subscribe": "purchases"}

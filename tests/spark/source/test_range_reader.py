@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 
 from fencepost.client import Admin, Producer
-from fencepost.client.arrow_range import RangeReader, TopicReplaced
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer_exceptions import OffsetOutOfRange
-from fencepost.client.consumer_settings import ConsumerSettings
-from fencepost.client.exceptions import Timeout
-from fencepost.client.range_fetch import FIRST_FETCH_BYTES, PartitionRange
+from fencepost.client.consumer.arrow_range import FIRST_FETCH_BYTES, PartitionRange, RangeReader, TopicReplaced
+from fencepost.client.consumer.settings import ConsumerSettings
+from fencepost.client.exceptions import OffsetOutOfRange, Timeout
 from fencepost.client.settings import client_settings
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.types import NO_TOPIC_ID, OffsetRange, TopicPartition

@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import Timeout, TopicAuthorization
-from fencepost.client.metadata import ClusterMetadata
+from fencepost.client.net.metadata import ClusterMetadata
 from fencepost.errors import ErrorCode
 from fencepost.server.embedded import EmbeddedBroker
 from tests.spark.source.broker_use import create

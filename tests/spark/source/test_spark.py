@@ -16,7 +16,7 @@ from pyspark.sql.streaming import StreamingQuery
 from fencepost.client import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark.offsets import source_offsets
-from fencepost.spark.source_reading import (
+from fencepost.spark.source.reading import (
     ARROW_SCHEMA,
     ARROW_SCHEMA_WITH_HEADERS,
     SPARK_SCHEMA,

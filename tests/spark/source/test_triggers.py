@@ -4,7 +4,7 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadMaxRows
 
 from fencepost.server.embedded import EmbeddedBroker
-from fencepost.spark import source_stream
+from fencepost.spark.source import stream as source_stream
 from tests.spark.source.broker_use import create, numbered, produce
 from tests.spark.source.query import Query, values
 

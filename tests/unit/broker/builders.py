@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from fencepost.broker.call import PARKED, Call, CloseConnection, Now, Outcome, Peer, Reply
+from fencepost.broker.call import PARKED, Call, CloseConnection, Outcome, Peer, Reply
 from fencepost.broker.core import BrokerCore
 from fencepost.errors import ErrorCode
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.builder import build_batch
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.settings import BrokerSettings, parse_settings
+from fencepost.types import Now
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.codec import encode_request, encode_response, read_request, read_response
 from fencepost.wire.message import Message

@@ -7,7 +7,6 @@ after the other. `KeyedProducer` writes keyed records, plain or in transactions.
 from dataclasses import dataclass, field
 from typing import Any
 
-from fencepost.broker.call import Now
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
@@ -15,6 +14,7 @@ from fencepost.records.control import read_marker
 from fencepost.records.header import BatchHeader, read_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import Record
+from fencepost.types import Now
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from fencepost.wire.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,

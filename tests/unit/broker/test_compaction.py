@@ -6,8 +6,7 @@ import pytest
 
 from fencepost.broker.catalogue import INTERNAL_TOPICS
 from fencepost.broker.cleaner import Cleaner
-from fencepost.broker.compaction import CompactionPlan, offsets_below
-from fencepost.broker.compaction_scan import CompactionMemory, CompactionScan
+from fencepost.broker.compaction import CompactionMemory, CompactionPlan, CompactionScan, offsets_below
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.cli.connection import make_connection, read_jaas, read_properties
+from fencepost.cli.options import make_connection, read_jaas, read_properties
 from fencepost.settings import InvalidSetting
 
 

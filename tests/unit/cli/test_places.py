@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.cli.moments import format_duration, format_moment, now_ms, parse_duration_ms, parse_moment_ms
-from fencepost.cli.places import Place, PlaceKind, TopicPartitionType, parse_place
+from fencepost.cli.arguments import (
+    Place,
+    PlaceKind,
+    TopicPartitionType,
+    format_duration,
+    format_moment,
+    now_ms,
+    parse_duration_ms,
+    parse_moment_ms,
+    parse_place,
+)
 from fencepost.types import TopicPartition
 
 

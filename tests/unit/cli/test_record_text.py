@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.cli.record_output import ShownRecord, choose_format, show_json, template
-from fencepost.cli.record_text import OutgoingRecord, record_from_json
+from fencepost.cli.record_text import OutgoingRecord, ShownRecord, choose_format, record_from_json, show_json, template
 
 INT64 = st.integers(min_value=-(2**63), max_value=2**63 - 1)
 HEADERS = st.lists(st.tuples(st.text(alphabet=st.characters(codec="utf-8")), st.none() | st.binary())).map(tuple)

@@ -1,7 +1,7 @@
 """The transaction log of an id is split into transactions, each with the take-over before it."""
 
-from fencepost.cli.txn_history import StateChange, last_client, split_transactions
-from fencepost.transactions.log_entries import Cause
+from fencepost.cli.txn_describe import StateChange, last_client, split_transactions
+from fencepost.transactions.log_records import Cause
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import Transaction
 from fencepost.types import TopicPartition

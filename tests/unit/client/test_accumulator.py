@@ -2,9 +2,9 @@
 
 import math
 
-from fencepost.client.accumulator import Accumulator, Limits
-from fencepost.client.delivery import RecordFuture
-from fencepost.client.producer_batch import ProducerBatch, record_bytes_max
+from fencepost.client.producer.accumulator import Accumulator, Limits
+from fencepost.client.producer.batch import ProducerBatch, record_bytes_max
+from fencepost.client.producer.delivery import RecordFuture
 from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression

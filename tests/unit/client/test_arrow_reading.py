@@ -8,11 +8,11 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from fencepost.client.arrow_reading import has_room, take_arrow, take_pieces
-from fencepost.client.consumer_assignment import Assignment
-from fencepost.client.consumer_core import ConsumerCore
-from fencepost.client.consumer_exceptions import CorruptRecord, NoOffsetForPartition
-from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.client.consumer.arrow_reading import has_room, take_arrow, take_pieces
+from fencepost.client.consumer.assignment import Assignment
+from fencepost.client.consumer.core import ConsumerCore
+from fencepost.client.consumer.fetch_chunk import FetchChunk
+from fencepost.client.exceptions import CorruptRecord, NoOffsetForPartition
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place

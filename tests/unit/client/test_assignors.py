@@ -3,14 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.client.assignors import ASSIGN, Member
-from fencepost.client.assignors.cooperative_sticky import (
+from fencepost.client.consumer.assignors import (
+    ASSIGN,
+    Member,
     assign_cooperative_sticky,
+    assign_range,
+    assign_round_robin,
     assign_sticky,
     believed_owners,
 )
-from fencepost.client.assignors.range import assign_range
-from fencepost.client.assignors.round_robin import assign_round_robin
 from fencepost.types import TopicPartition
 
 

@@ -2,10 +2,9 @@
 
 import pytest
 
-from fencepost.client.consumer_assignment import Assignment, PartitionState, Start
-from fencepost.client.consumer_exceptions import OffsetOutOfRange
-from fencepost.client.exceptions import IllegalState
-from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.client.consumer.assignment import Assignment, PartitionState, Start
+from fencepost.client.consumer.fetch_chunk import FetchChunk
+from fencepost.client.exceptions import IllegalState, OffsetOutOfRange
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import client_settings
 from fencepost.settings import InvalidSetting
 

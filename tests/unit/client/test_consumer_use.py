@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from fencepost.client.consumer_use import OneUser, one_user
+from fencepost.client.consumer.consumer import OneUser, one_user
 from fencepost.client.exceptions import IllegalState
 
 

@@ -6,11 +6,11 @@ from uuid import UUID
 import pytest
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer_assignment import Assignment
-from fencepost.client.consumer_exceptions import CorruptRecord
-from fencepost.client.consumer_settings import ConsumerSettings
-from fencepost.client.fetch_answer import take_answer
-from fencepost.client.fetch_session import FetchTarget
+from fencepost.client.consumer.assignment import Assignment
+from fencepost.client.consumer.fetch_session import FetchTarget
+from fencepost.client.consumer.fetcher import take_answer
+from fencepost.client.consumer.settings import ConsumerSettings
+from fencepost.client.exceptions import CorruptRecord
 from fencepost.records.builder import build_batch
 from fencepost.records.header import stamp_in_place
 from fencepost.records.record import Record

@@ -2,8 +2,8 @@
 
 import pytest
 
-from fencepost.client.consumer_exceptions import CorruptRecord
-from fencepost.client.fetch_chunk import FetchChunk
+from fencepost.client.consumer.fetch_chunk import FetchChunk
+from fencepost.client.exceptions import CorruptRecord
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place

@@ -3,13 +3,12 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from fencepost.client.fetch_decode import decode_records
+from fencepost.client.consumer.fetch_chunk import decode_records
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.reader import read_records
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 blobs = st.none() | st.binary(max_size=20) | st.sampled_from([b"x" * size for size in (63, 64, 127, 128, 8191, 8192)])

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.client.fetch_filter import FetchFilter
+from fencepost.client.consumer.fetch_chunk import FetchFilter
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import read_header, stamp_in_place

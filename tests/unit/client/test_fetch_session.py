@@ -5,7 +5,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.client.fetch_session import EPOCH_MAX, FetchSession, FetchTarget, Targets
+from fencepost.client.consumer.fetch_session import EPOCH_MAX, FetchSession, FetchTarget, Targets
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.fetch import FetchRequest
 from fencepost.wire.reading import ZERO_UUID

@@ -7,10 +7,10 @@ from uuid import UUID
 import pytest
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer_assignment import Assignment
-from fencepost.client.consumer_settings import ConsumerSettings
-from fencepost.client.fetcher import Fetcher
-from fencepost.client.metadata import NO_NODE, ClusterMetadata, Node, PartitionMetadata, TopicMetadata
+from fencepost.client.consumer.assignment import Assignment
+from fencepost.client.consumer.fetcher import Fetcher
+from fencepost.client.consumer.settings import ConsumerSettings
+from fencepost.client.net.metadata import NO_NODE, ClusterMetadata, Node, PartitionMetadata, TopicMetadata
 from fencepost.client.time_limits import Deadline
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.fetch import FetchRequest
@@ -83,7 +83,7 @@ def test_a_partition_without_a_leader_is_asked_after_once_in_a_while_not_with_ev
 
 def test_it_is_asked_after_again_when_the_pause_is_over(cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [1000.0]
-    monkeypatch.setattr("fencepost.client.fetcher.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("fencepost.client.consumer.fetcher.time", SimpleNamespace(monotonic=lambda: clock[0]))
     fetching, _ = fetcher(cluster, LED, LEADERLESS, backoff_ms=100)
     for _ in range(100):
         fetching.send()

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.client.assignors import Member
-from fencepost.client.group_classic_protocol import assign, is_cooperative, protocols, read_assignment, read_members
+from fencepost.client.consumer.assignors import Member
+from fencepost.client.consumer.group_classic import assign, is_cooperative, protocols, read_assignment, read_members
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from fencepost.wire.messages.join_group import JoinGroupResponseMember

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from fencepost.client.consumer_assignment import Assignment
-from fencepost.client.consumer_settings import ConsumerSettings
+from fencepost.client.consumer.assignment import Assignment
+from fencepost.client.consumer.group_member import Change
+from fencepost.client.consumer.group_subscription import Callbacks, GroupSubscription
+from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.exceptions import Timeout
-from fencepost.client.group_member import Change
-from fencepost.client.group_subscription import Callbacks, GroupSubscription
 from fencepost.types import TopicPartition
 
 A, B, C = (TopicPartition("t", index) for index in range(3))

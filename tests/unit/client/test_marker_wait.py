@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from fencepost.client import marker_wait
-from fencepost.client.marker_wait import TRIALS, MarkerWait
+from fencepost.client import transaction_control as marker_wait
+from fencepost.client.transaction_control import TRIALS, MarkerWait
 
 
 class Coordinator:

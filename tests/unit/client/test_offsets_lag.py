@@ -1,6 +1,6 @@
 """Counting records in an answer to Fetch by the headers of its batches."""
 
-from fencepost.client.offsets_lag import _count_answer
+from fencepost.client.offsets import _count_answer
 from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place

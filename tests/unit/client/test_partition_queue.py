@@ -4,11 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.client.partition_queue import REMEMBERED_BATCHES, PartitionQueue
-from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.producer.partition_queue import REMEMBERED_BATCHES, PartitionQueue
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import InvariantBroken
-from fencepost.records.sequence import increment_sequence
+from fencepost.records.record import increment_sequence
 from fencepost.types import TopicPartition
 
 WHERE = TopicPartition("t", 0)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fencepost.client.pinned_producers import PinnedProducers
+from fencepost.client.producer.pinned import PinnedProducers
 from fencepost.types import TopicPartition
 
 A, B = TopicPartition("tx-input", 0), TopicPartition("tx-input", 2)

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from fencepost.client.api_versions import ApiVersions
-from fencepost.client.delivery import Delivery, RecordFuture, TableFuture
 from fencepost.client.exceptions import ClientError, Timeout, UnsupportedVersion
-from fencepost.client.metadata import ClusterMetadata
-from fencepost.client.partition_queue import PartitionQueue
-from fencepost.client.produce_outcome import Verdict, judge
-from fencepost.client.produce_request import BatchAnswer
-from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.net.connection import ApiVersions
+from fencepost.client.net.metadata import ClusterMetadata
+from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.producer.delivery import Delivery, RecordFuture, TableFuture
+from fencepost.client.producer.partition_queue import PartitionQueue
+from fencepost.client.producer.produce_request import BatchAnswer
+from fencepost.client.producer.settlement import Verdict, judge
 from fencepost.client.serializers import (
     SerializationError,
     deserialize_integer,
@@ -166,5 +166,5 @@ def test_offsets_may_be_given_in_any_shape() -> None:
 
 @pytest.mark.parametrize("heavy", ["pyarrow", "numpy", "numba", "fencepost.broker", "fencepost.server", "asyncio"])
 def test_the_producer_loads_nothing_heavy(heavy: str) -> None:
-    script = f"import sys, fencepost.client.producer, fencepost.client.admin; sys.exit({heavy!r} in sys.modules)"
+    script = f"import sys; from fencepost.client import Admin, Producer; sys.exit({heavy!r} in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)

@@ -6,13 +6,12 @@ from uuid import UUID
 
 import pytest
 
-from fencepost.client.arrow_range import RangeReader
 from fencepost.client.cluster import Cluster
-from fencepost.client.connection import Connection
-from fencepost.client.consumer_exceptions import CorruptRecord
-from fencepost.client.consumer_settings import ConsumerSettings
-from fencepost.client.fetch_chunk import FetchChunk
-from fencepost.client.range_fetch import PartitionRange, RangeFetch
+from fencepost.client.consumer.arrow_range import PartitionRange, RangeFetch, RangeReader
+from fencepost.client.consumer.fetch_chunk import FetchChunk
+from fencepost.client.consumer.settings import ConsumerSettings
+from fencepost.client.exceptions import CorruptRecord
+from fencepost.client.net.connection import Connection
 from fencepost.records.builder import build_batch
 from fencepost.records.header import stamp_in_place
 from fencepost.records.record import Record

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from fencepost.client.exceptions import AuthenticationFailed
-from fencepost.client.sasl import exchange, plain, scram
+from fencepost.client.net.security import exchange, plain, scram
 from fencepost.client.settings import ClientSettings
 
 # The examples of RFC 7677 (SCRAM-SHA-256): user, password pencil.

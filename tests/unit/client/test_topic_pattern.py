@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from fencepost.client import topic_pattern
+from fencepost.client.consumer import group_subscription as topic_pattern
+from fencepost.client.consumer.group_subscription import TopicPattern
 from fencepost.client.exceptions import Disconnected
-from fencepost.client.topic_pattern import TopicPattern
 
 
 class FakeCluster:

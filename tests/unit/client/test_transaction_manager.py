@@ -21,10 +21,10 @@ from fencepost.client.exceptions import (
     Timeout,
     TransactionAbortable,
 )
-from fencepost.client.producer_batch import ProducerBatch
+from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.producer.transaction_block import LEGAL_TRANSITIONS, State
+from fencepost.client.producer.transaction_manager import TransactionManager
 from fencepost.client.time_limits import Deadline
-from fencepost.client.transaction_manager import TransactionManager
-from fencepost.client.transaction_states import LEGAL_TRANSITIONS, State
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
 from fencepost.types import TopicPartition
 from tests.interop.support import wait_for

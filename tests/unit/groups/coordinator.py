@@ -5,20 +5,23 @@ from itertools import count
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from fencepost.broker.group_coordinator import decide_timers
 from fencepost.errors import ErrorCode
 from fencepost.groups.apply import apply_marker, apply_memory, apply_record, resume_members
+from fencepost.groups.assignors import TopicImage
 from fencepost.groups.checkpoint import dump_state, load_state
-from fencepost.groups.classic_heartbeat import decide_heartbeat
 from fencepost.groups.classic_join import decide_join
-from fencepost.groups.classic_leave import decide_leave
-from fencepost.groups.classic_sync import decide_sync
+from fencepost.groups.classic_membership import decide_heartbeat, decide_leave, decide_sync
 from fencepost.groups.consumer_group import TopicIdPartition, TopicMetadata
 from fencepost.groups.consumer_heartbeat import decide_consumer_heartbeat
 from fencepost.groups.decision import Decision
-from fencepost.groups.deletion import decide_delete_group, decide_offset_delete, decide_partitions_deleted
-from fencepost.groups.expiry import decide_expiry
-from fencepost.groups.offset_commit import decide_offset_commit, decide_txn_offset_commit
-from fencepost.groups.offset_fetch import fetch_offsets
+from fencepost.groups.deletion import (
+    decide_delete_group,
+    decide_expiry,
+    decide_offset_delete,
+    decide_partitions_deleted,
+)
+from fencepost.groups.offset_commit import decide_offset_commit, decide_txn_offset_commit, fetch_offsets
 from fencepost.groups.replies import ConsumerGroupHeartbeatReply, OffsetFetchPartition
 from fencepost.groups.requests import (
     ConsumerGroupHeartbeat,
@@ -41,8 +44,6 @@ from fencepost.groups.requests import (
 )
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
-from fencepost.groups.timers import decide_timers
-from fencepost.groups.topics import TopicImage
 from fencepost.settings import BrokerSettings
 from fencepost.types import NO_PRODUCER_ID
 

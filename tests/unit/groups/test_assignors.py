@@ -2,10 +2,7 @@
 
 from uuid import UUID
 
-from fencepost.groups.assignors import ASSIGNORS
-from fencepost.groups.assignors.problem import AssignmentProblem, TargetAssignment
-from fencepost.groups.assignors.range import assign_range
-from fencepost.groups.assignors.uniform import assign_uniform
+from fencepost.groups.assignors import ASSIGNORS, AssignmentProblem, TargetAssignment, assign_range, assign_uniform
 from fencepost.groups.consumer_group import TopicIdPartition
 
 A, B, C = UUID(int=1), UUID(int=2), UUID(int=3)

@@ -5,7 +5,7 @@ from uuid import UUID
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.offset_fetch import fetch_offsets
+from fencepost.groups.offset_commit import fetch_offsets
 from fencepost.groups.replies import OffsetFetchPartition
 from fencepost.groups.requests import OffsetFetch, Protocol
 from fencepost.types import TopicPartition

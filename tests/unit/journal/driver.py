@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from random import Random
 
-from fencepost.journal.config import JournalConfig
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.header import BatchHeader, read_header, write_header
 from fencepost.types import Buffer

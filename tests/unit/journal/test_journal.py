@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.errors import InvariantBroken
-from fencepost.journal.config import JournalConfig
 from fencepost.journal.disk import FolderInUse
-from fencepost.journal.journal import Journal
+from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.journal.segment_header import UnknownFormat
 from fencepost.lab.simulated_disk import CrashModel, SimulatedDisk
 from fencepost.records.header import read_header

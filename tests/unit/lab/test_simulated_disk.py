@@ -3,8 +3,7 @@
 import pytest
 
 from fencepost.journal.disk import DiskFull, FolderInUse, SyncFailed
-from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
-from fencepost.lab.survival import EXTREMES
+from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedCrash, SimulatedDisk
 
 MANY_SEEDS = range(200)
 POWER_MODELS = [CrashModel.POWER_LOST, CrashModel.TORN]

@@ -6,12 +6,20 @@ Every decision is checked to have changed nothing. `restarted` folds the written
 from copy import deepcopy
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import Append, AppendOrigin, Duplicate, decide_append
+from fencepost.partition.append import (
+    Append,
+    AppendOrigin,
+    AskCoordinator,
+    Duplicate,
+    NothingToAsk,
+    apply_verification,
+    decide_append,
+    decide_marker,
+    decide_verification,
+)
 from fencepost.partition.apply import apply_batch, apply_log_start, apply_synced
 from fencepost.partition.checkpoint import dump_state, load_state
-from fencepost.partition.markers import decide_marker
 from fencepost.partition.partition import PartitionState
-from fencepost.partition.verification import AskCoordinator, NothingToAsk, apply_verification, decide_verification
 from fencepost.records.control import ControlMarker, build_marker, read_marker
 from fencepost.records.header import CONTROL_FLAG, MAGIC, TRANSACTIONAL_FLAG, BatchHeader, read_header
 from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE

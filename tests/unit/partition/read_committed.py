@@ -3,7 +3,7 @@
 import heapq
 from collections.abc import Iterator
 
-from fencepost.partition.aborted_index import AbortedTransaction
+from fencepost.partition.partition import AbortedTransaction
 from fencepost.partition.visibility import IsolationLevel, aborted_transactions, decide_fetch
 from fencepost.records.control import ControlMarker
 from fencepost.records.header import BatchHeader

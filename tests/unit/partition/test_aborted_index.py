@@ -1,7 +1,7 @@
 import pytest
 
 from fencepost.errors import InvariantBroken
-from fencepost.partition.aborted_index import AbortedIndex
+from fencepost.partition.partition import AbortedIndex
 
 
 def index_of(*rows: tuple[int, int, int, int]) -> AbortedIndex:

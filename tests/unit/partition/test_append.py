@@ -3,10 +3,9 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import Append, AppendOrigin, Duplicate
-from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
+from fencepost.partition.append import NOTHING_TO_ASK, Append, AppendOrigin, AskCoordinator, Duplicate
+from fencepost.partition.apply import apply_expired_producers, decide_expired_producers
 from fencepost.partition.partition import PartitionState
-from fencepost.partition.verification import NOTHING_TO_ASK, AskCoordinator
 from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
 
 SEQUENCE_MAX = 2**31 - 1

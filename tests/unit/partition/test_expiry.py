@@ -1,4 +1,4 @@
-from fencepost.partition.expiry import (
+from fencepost.partition.apply import (
     ExpiredProducers,
     apply_expired_producers,
     decide_expired_producers,

@@ -1,6 +1,5 @@
 from fencepost.partition.apply import apply_batch
-from fencepost.partition.leader_epochs import LeaderEpochs
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import LeaderEpochs, PartitionState
 from tests.unit.partition.driver import data_header
 
 UNKNOWN = (-1, -1)

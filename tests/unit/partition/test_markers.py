@@ -1,10 +1,9 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
+from fencepost.partition.append import PRODUCER_EPOCH_MAX, AskCoordinator, decide_marker
 from fencepost.partition.apply import apply_batch
-from fencepost.partition.markers import PRODUCER_EPOCH_MAX, decide_marker
 from fencepost.partition.partition import PartitionState
-from fencepost.partition.verification import AskCoordinator
 from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
 
 PRODUCER_ID = 7

@@ -6,10 +6,8 @@ V1 is the classic flow, V2 the one with an epoch for every transaction (KIP-890)
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import Append, Duplicate
-from fencepost.partition.apply import apply_synced
-from fencepost.partition.expiry import apply_expired_producers, decide_expired_producers
-from fencepost.partition.verification import AskCoordinator
+from fencepost.partition.append import Append, AskCoordinator, Duplicate
+from fencepost.partition.apply import apply_expired_producers, apply_synced, decide_expired_producers
 from fencepost.partition.visibility import IsolationLevel, fetch_limit, last_stable_offset
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record

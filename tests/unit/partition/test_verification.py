@@ -1,8 +1,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import Append
-from fencepost.partition.verification import NOTHING_TO_ASK, AskCoordinator
+from fencepost.partition.append import NOTHING_TO_ASK, Append, AskCoordinator
 from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
 
 PRODUCER_ID = 7

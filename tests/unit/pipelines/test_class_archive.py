@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.pipelines.class_archive import archive_path, speaks_of_archive, using_archive
-from fencepost.pipelines.spark_home import PREFIX, lean_spark_home
+from fencepost.pipelines.class_archive import PREFIX, archive_path, lean_spark_home, speaks_of_archive, using_archive
 
 
 @pytest.fixture

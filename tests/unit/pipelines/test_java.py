@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fencepost.pipelines.java import NoJava, candidates, find_java, use_java, version_of
+from fencepost.pipelines.jvm import NoJava, candidates, find_java, use_java, version_of
 
 PRINTS = """#!/bin/sh
 [ "$1" = "--list-modules" ] && echo "{modules}"

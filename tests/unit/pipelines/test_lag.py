@@ -1,9 +1,9 @@
 import json
 
 from fencepost.client.exceptions import Disconnected
-from fencepost.client.metadata import PartitionMetadata, TopicMetadata
+from fencepost.client.net.metadata import PartitionMetadata, TopicMetadata
 from fencepost.client.values import OffsetAndMetadata
-from fencepost.pipelines.lag import LagWatch, positions_in
+from fencepost.pipelines.progress import LagWatch, positions_in
 from fencepost.types import NO_TOPIC_ID, TopicPartition
 
 FIRST, SECOND = TopicPartition("a", 0), TopicPartition("a", 1)

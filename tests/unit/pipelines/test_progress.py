@@ -4,10 +4,18 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from fencepost.pipelines.display import ago, table_of
-from fencepost.pipelines.progress import RUNNING, STOPPED, WAITING, Progress, StageProgress
-from fencepost.pipelines.report import JsonLines, PlainLines
-from fencepost.spark.sink_event import SinkEvent
+from fencepost.pipelines.progress import (
+    RUNNING,
+    STOPPED,
+    WAITING,
+    JsonLines,
+    PlainLines,
+    Progress,
+    StageProgress,
+    ago,
+    table_of,
+)
+from fencepost.spark.sink_errors import SinkEvent
 
 
 def event(**changes):

@@ -18,7 +18,7 @@ PLANNING = (
 )
 IN_A_TASK = "An exception was thrown from the Python worker:\n"
 HANDLING = "\n\nDuring handling of the above exception, another exception occurred:\n\n"
-LOSS = "fencepost.spark.source_loss.DataLoss"
+LOSS = "fencepost.spark.source.following.DataLoss"
 
 
 def traceback(line):
@@ -68,9 +68,9 @@ def test_a_problem_is_told_in_one_line():
     "name",
     [
         "fencepost.spark.options.InvalidOption",
-        "fencepost.spark.source_loss.DataLoss",
-        "fencepost.spark.source_cluster.UnknownTopic",
-        "fencepost.spark.source_following.OtherCluster",
+        "fencepost.spark.source.following.DataLoss",
+        "fencepost.spark.source.cluster.UnknownTopic",
+        "fencepost.spark.source.following.OtherCluster",
         "fencepost.spark.offsets.InvalidSourceOffset",
         "fencepost.client.exceptions.TopicAuthorization",
     ],
@@ -82,7 +82,7 @@ def test_a_final_error_of_the_source_is_known_by_its_name_in_what_spark_says(nam
 
 
 def test_a_final_error_of_the_source_is_found_behind_the_one_that_it_came_from():
-    first = traceback("fencepost.client.consumer_exceptions.OffsetOutOfRange: why")
+    first = traceback("fencepost.client.exceptions.OffsetOutOfRange: why")
     assert is_final(PythonException(IN_A_TASK + first + HANDLING + traceback(f"{LOSS}: gone")))
     first = traceback("ssl.SSLCertVerificationError: why")
     last = traceback("fencepost.client.exceptions.AuthenticationFailed: not trusted")

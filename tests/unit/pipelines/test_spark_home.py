@@ -1,7 +1,7 @@
 import pytest
 
+from fencepost.pipelines.class_archive import lean_spark_home
 from fencepost.pipelines.session import CHECKPOINT_FILES, STATE_STORE, session_settings
-from fencepost.pipelines.spark_home import lean_spark_home
 
 
 @pytest.fixture

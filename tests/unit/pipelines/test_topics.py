@@ -2,9 +2,8 @@ import pytest
 
 from fencepost.client.exceptions import ClientError
 from fencepost.errors import ErrorCode
-from fencepost.pipelines.graph import graph_of
+from fencepost.pipelines.graph import ALL, NONE, OUTPUTS, ensure_topics, graph_of
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline
-from fencepost.pipelines.topics import ALL, NONE, OUTPUTS, ensure_topics
 
 GRAPH = graph_of(
     [

@@ -27,7 +27,7 @@ from fencepost.records.columnar import (
     stamp_producer,
     warm_up,
 )
-from fencepost.records.columnar_encode import BATCH_BYTES_MAX
+from fencepost.records.columnar.encode import BATCH_BYTES_MAX
 from fencepost.records.compression import Compression
 from fencepost.records.control import build_marker
 from fencepost.records.header import HEADER_BYTES, check_crc, read_header, stamp_in_place, write_header
@@ -343,7 +343,7 @@ def test_last_batch_that_is_cut_short_is_left_for_the_next_fetch(kernels: Kernel
 
 
 def test_decoding_stops_when_one_array_has_enough(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fencepost.records.columnar_decode.PAYLOAD_BYTES_ENOUGH", 100)
+    monkeypatch.setattr("fencepost.records.columnar.decode.PAYLOAD_BYTES_ENOUGH", 100)
     fetched = b"".join(batch_of([b"x" * 60], offset) for offset in range(5))
     values, offset = [], 0
     while fetched:

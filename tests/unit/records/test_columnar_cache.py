@@ -12,7 +12,8 @@ import fencepost
 
 PROGRAM = """
 import pyarrow as pa
-from fencepost.records import columnar, columnar_numba
+from fencepost.records import columnar
+from fencepost.records.columnar import kernels_numba as columnar_numba
 print(columnar_numba.__file__)
 print(columnar.murmur2_partitions(pa.array(["foobar"]), 1000).tolist())
 """
@@ -23,7 +24,7 @@ def sealed_package(tmp_path: Path) -> Path:
     """A copy of the package that offers no place for a cache: a file stands where the folder would be made."""
     source = Path(fencepost.__file__).parent
     shutil.copytree(source, tmp_path / "site" / "fencepost", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "site" / "fencepost" / "records" / "__pycache__").write_text("not a folder")
+    (tmp_path / "site" / "fencepost" / "records" / "columnar" / "__pycache__").write_text("not a folder")
     return tmp_path / "site"
 
 
@@ -42,7 +43,7 @@ def test_kernels_are_cached_in_the_users_folder_when_the_package_is_read_only(
     path, partitions = run(sealed_package, tmp_path / "home")
     assert Path(path).is_relative_to(sealed_package)
     assert partitions == "[166]"
-    assert list((tmp_path / "home").rglob("columnar_numba.murmur2_partitions*.nbi"))
+    assert list((tmp_path / "home").rglob("kernels_numba.murmur2_partitions*.nbi"))
 
 
 def test_kernels_work_without_any_place_for_a_cache(sealed_package: Path) -> None:

@@ -11,12 +11,11 @@ import pytest
 
 from fencepost.records.builder import build_batch
 from fencepost.records.columnar import Kernels, decode_batches, numba_kernels, numpy_kernels
-from fencepost.records.columnar_kernels import Field, Scan
+from fencepost.records.columnar.kernels import Field, Scan
 from fencepost.records.compression import Compression
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.reader import read_records
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.records.varint import encode_varint
 
 RECORDS = [
@@ -199,7 +198,7 @@ spec = importlib.util.spec_from_file_location("malformed", sys.argv[1])
 malformed = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(malformed)
 from fencepost.records.columnar import decode_batches, encode_batches
-from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.record import InvalidRecordBatch
 for payload in malformed.mutations(seed=3, count=2000):
     try:
         decoded = decode_batches(malformed.sealed(payload)).records

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.records.compression import Compression, compress, decompress
-from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.record import InvalidRecordBatch
 
 COMPRESSING = [Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD]
 MEGABYTE = 1024 * 1024

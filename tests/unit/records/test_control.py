@@ -5,9 +5,8 @@ import pytest
 from fencepost.errors import InvariantBroken
 from fencepost.records.builder import build_batch
 from fencepost.records.control import MARKER_BYTES, ControlMarker, build_marker, read_marker
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import check_crc
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 
 
 def control_batch(key: bytes | None, value: bytes | None) -> bytes:

@@ -1,7 +1,6 @@
 import pytest
 
 from fencepost.records.builder import build_batch
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import (
     HEADER_BYTES,
     STAMP_BYTES,
@@ -14,8 +13,7 @@ from fencepost.records.header import (
     stamp_in_place,
     write_header,
 )
-from fencepost.records.record import Record
-from fencepost.records.sequence import SEQUENCE_MAX
+from fencepost.records.record import SEQUENCE_MAX, InvalidRecordBatch, Record
 
 PLAIN = BatchHeader(
     base_offset=5,

@@ -7,7 +7,7 @@ from fencepost.records.compression import Compression, compress
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.inspection import validate_record_lengths, validate_records_inside
 from fencepost.records.record import Record
-from fencepost.records.rewriting import with_append_time
+from fencepost.records.validation import with_append_time
 
 PLAIN = "0c 00 00 00 01 01 00"
 """One record: null key, null value, no headers."""

@@ -4,10 +4,9 @@ import pytest
 
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import HEADER_BYTES, BatchHeader, read_header, write_header
 from fencepost.records.reader import iter_records, read_records
-from fencepost.records.record import Record
+from fencepost.records.record import InvalidRecordBatch, Record
 
 RECORDS = [
     Record(0, 1_700_000_000_000, b"key", b"value", (("a", b"1"), ("a", None), ("", b""))),

@@ -2,11 +2,10 @@ import pytest
 
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.header import TimestampType, check_crc, read_header
 from fencepost.records.reader import read_records
-from fencepost.records.record import Record
-from fencepost.records.rewriting import recompress, with_append_time
+from fencepost.records.record import InvalidRecordBatch, Record
+from fencepost.records.validation import recompress, with_append_time
 
 RECORDS = [Record(40, 1000, b"k", b"v" * 100, (("h", None),)), Record(41, 1001, None, b"w" * 100)]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.records.sequence import SEQUENCE_MAX, decrement_sequence, increment_sequence, is_next_sequence
+from fencepost.records.record import SEQUENCE_MAX, decrement_sequence, increment_sequence, is_next_sequence
 
 sequences = st.integers(0, SEQUENCE_MAX)
 

@@ -4,7 +4,7 @@ import mmap
 
 import pytest
 
-from fencepost.records.underlying import underlying
+from fencepost.records.inspection import underlying
 
 DATA = bytes(range(100))
 

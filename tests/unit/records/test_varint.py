@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.records.errors import InvalidRecordBatch
+from fencepost.records.record import InvalidRecordBatch
 from fencepost.records.varint import encode_varint, read_varint, read_varlong
 
 

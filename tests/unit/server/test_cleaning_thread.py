@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.errors import CorruptLog, FencepostError
 from fencepost.journal.disk import DiskFull, SyncFailed
-from fencepost.server.cleaning_thread import CleaningThread
+from fencepost.server.threads import CleaningThread
 
 
 class Work:

@@ -6,7 +6,7 @@ import time
 from typing import cast
 
 from fencepost.journal.journal import CommitGroup
-from fencepost.server.commit_thread import CommitThread
+from fencepost.server.threads import CommitThread
 
 DEADLINE_S = 20.0
 

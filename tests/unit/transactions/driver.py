@@ -10,14 +10,23 @@ from fencepost.transactions.checkpoint import dump_state
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
 from fencepost.transactions.decide_end_txn import EndTxn, decide_end_txn
 from fencepost.transactions.decide_init_producer_id import InitProducerId, decide_init_producer_id
-from fencepost.transactions.decision import CloseConnection, Decision, EndTxnReply, InitProducerIdReply
-from fencepost.transactions.log_entries import Caller, Marker, TransactionLogRecord
-from fencepost.transactions.log_records import decode_log_record, encode_log_record
-from fencepost.transactions.recovery import decide_recovery
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.decision import (
+    CloseConnection,
+    CoordinatorSettings,
+    Decision,
+    EndTxnReply,
+    InitProducerIdReply,
+)
+from fencepost.transactions.ending import ExpirySweep, decide_abort, decide_recovery, sweep_timed_out
+from fencepost.transactions.log_records import (
+    Caller,
+    Marker,
+    TransactionLogRecord,
+    decode_log_record,
+    encode_log_record,
+)
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.timeouts import ExpirySweep, decide_abort, sweep_timed_out
 from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity, Transaction
 from fencepost.types import TopicPartition
 

@@ -1,8 +1,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import InitProducerIdReply
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.decision import CoordinatorSettings, InitProducerIdReply
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import NO_TIMEOUT_MS
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver

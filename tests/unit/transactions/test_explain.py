@@ -2,9 +2,8 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.records.record import Record
-from fencepost.transactions.explain import format_time
-from fencepost.transactions.fencing_journal import TAKE_OVERS_KEPT
-from fencepost.transactions.log_entries import Caller
+from fencepost.transactions.fencing_journal import TAKE_OVERS_KEPT, format_time
+from fencepost.transactions.log_records import Caller
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver
 
 

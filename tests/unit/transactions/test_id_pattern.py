@@ -1,7 +1,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.transactions.id_pattern import PATTERN_CHARACTERS_MAX, IdPattern, parse_id_pattern
+from fencepost.transactions.queries import PATTERN_CHARACTERS_MAX, IdPattern, parse_id_pattern
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import EndTxnReply, InitProducerIdReply
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.decision import CoordinatorSettings, EndTxnReply, InitProducerIdReply
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity
 from tests.unit.transactions.driver import INVOICES, OTHER, SHIPMENTS, CoordinatorDriver

@@ -6,8 +6,13 @@ import pytest
 
 from fencepost.errors import CorruptLog
 from fencepost.records.record import Record
-from fencepost.transactions.log_entries import ProducerIdsRecord, TransactionLogRecord
-from fencepost.transactions.log_records import decode_log_record, encode_log_record, partition_of
+from fencepost.transactions.log_records import (
+    ProducerIdsRecord,
+    TransactionLogRecord,
+    decode_log_record,
+    encode_log_record,
+    partition_of,
+)
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import Transaction
 from fencepost.types import TopicPartition

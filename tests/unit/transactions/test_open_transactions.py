@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.transactions.decision import CloseConnection, EndTxnReply
-from fencepost.transactions.log_entries import Caller
+from fencepost.transactions.log_records import Caller
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity
 from tests.unit.transactions.driver import ID, INVOICES, SHIPMENTS, CoordinatorDriver

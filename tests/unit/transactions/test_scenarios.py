@@ -3,9 +3,8 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import EndTxnReply, InitProducerIdReply
+from fencepost.transactions.decision import CoordinatorSettings, EndTxnReply, InitProducerIdReply
 from fencepost.transactions.queries import describe_transaction
-from fencepost.transactions.settings import CoordinatorSettings
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import ProducerIdentity
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, SHIPMENTS, CoordinatorDriver

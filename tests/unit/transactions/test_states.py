@@ -4,7 +4,7 @@ import pytest
 
 from fencepost.errors import InvariantBroken
 from fencepost.transactions.apply import apply, replay
-from fencepost.transactions.log_entries import TransactionLogRecord
+from fencepost.transactions.log_records import TransactionLogRecord
 from fencepost.transactions.states import LEGAL_TRANSITIONS, NEVER_STORED, STATE_DOCS, TransactionState
 from tests.unit.transactions.driver import ID, CoordinatorDriver
 

@@ -1,8 +1,8 @@
 import pytest
 
-from fencepost.transactions.settings import CoordinatorSettings
+from fencepost.transactions.decision import CoordinatorSettings
+from fencepost.transactions.ending import decide_abort
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.timeouts import decide_abort
 from tests.unit.transactions.driver import ID, INVOICES, CoordinatorDriver
 
 WEEK_MS = CoordinatorSettings().transactional_id_expiration_ms

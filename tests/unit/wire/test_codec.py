@@ -3,8 +3,14 @@ import pytest
 from fencepost.errors import WireError
 from fencepost.types import Buffer
 from fencepost.wire.api import API_TABLE
-from fencepost.wire.codec import encode_request, encode_response, read_request, read_response
-from fencepost.wire.headers import RequestHeader, UnsupportedRequest
+from fencepost.wire.codec import (
+    RequestHeader,
+    UnsupportedRequest,
+    encode_request,
+    encode_response,
+    read_request,
+    read_response,
+)
 from fencepost.wire.messages.api_versions import ApiVersion, ApiVersionsRequest, ApiVersionsResponse
 from fencepost.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from fencepost.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData

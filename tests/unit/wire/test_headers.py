@@ -10,14 +10,14 @@ from kio.schema.response_header.v0.header import ResponseHeader as KioResponseHe
 from kio.schema.response_header.v1.header import ResponseHeader as KioResponseHeader1
 from kio.serial import entity_writer
 
-from fencepost.wire.headers import (
+from fencepost.wire.codec import (
     RequestHeader,
     read_request_header,
     read_response_header,
     write_request_header,
     write_response_header,
 )
-from fencepost.wire.output import Output
+from fencepost.wire.message import Output
 from tests.unit.wire.trees import signed
 
 KIO_REQUEST_HEADERS: dict[int, Any] = {1: KioRequestHeader1, 2: KioRequestHeader2}

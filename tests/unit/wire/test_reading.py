@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.errors import WireError
-from fencepost.wire import reading, reading_arrays, writing, writing_arrays
-from fencepost.wire.output import Output
+from fencepost.wire import reading, writing
+from fencepost.wire.message import Output
 from fencepost.wire.reading import read_uvarint, skip_tags
 from fencepost.wire.writing import write_uvarint
 
@@ -42,8 +42,8 @@ def test_strings_of_every_length_class_read_back(form: str, size: int) -> None:
 @pytest.mark.parametrize("form", ["integers", "nullable_integers", "compact_integers", "compact_nullable_integers"])
 def test_arrays_of_integers_of_every_length_class_read_back(form: str, code: str, count: int) -> None:
     out, values, size = Output(), [index % 100 - 50 for index in range(count)], {"b": 1, "h": 2, "i": 4, "q": 8}[code]
-    getattr(writing_arrays, f"write_{form}")(out, values, code)
-    assert getattr(reading_arrays, f"read_{form}")(bytes(out), 0, code, size) == (values, len(out))
+    getattr(writing, f"write_{form}")(out, values, code)
+    assert getattr(reading, f"read_{form}")(bytes(out), 0, code, size) == (values, len(out))
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_arrays_of_integers_of_every_length_class_read_back(form: str, code: str
         (reading.read_bytes, b"\xff\xff\xff\xff"),
         (reading.read_nullable_bytes, b"\xff\xff\xff\xfe"),
         (reading.read_compact_bytes, b"\x00"),
-        (reading_arrays.read_strings, b"\xff\xff\xff\xff"),
-        (reading_arrays.read_nullable_strings, b"\xff\xff\xff\xfe"),
-        (reading_arrays.read_compact_strings, b"\x00"),
-        (reading_arrays.read_compact_uuids, b"\x02" + bytes(15)),
+        (reading.read_strings, b"\xff\xff\xff\xff"),
+        (reading.read_nullable_strings, b"\xff\xff\xff\xfe"),
+        (reading.read_compact_strings, b"\x00"),
+        (reading.read_compact_uuids, b"\x02" + bytes(15)),
         (reading.read_uuid, bytes(15)),
     ],
 )

@@ -17,7 +17,7 @@ from fencepost.wire.messages.fetch import FetchRequest, FetchResponse
 TOPIC_IDS_SINCE_VERSION = 13
 
 
-def handle(core: BrokerCore, call: Call) -> Outcome:
+def fetch(core: BrokerCore, call: Call) -> Outcome:
     request: FetchRequest = call.request
     if request.isolation_level not in tuple(IsolationLevel):
         return Reply(FetchResponse(error_code=ErrorCode.INVALID_REQUEST))

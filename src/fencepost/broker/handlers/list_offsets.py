@@ -14,8 +14,8 @@ from fencepost.broker.fetching import check_leader_epoch
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.errors import CorruptLog, ErrorCode
 from fencepost.partition.visibility import IsolationLevel, fetch_limit
-from fencepost.records.errors import InvalidRecordBatch
 from fencepost.records.reader import read_records
+from fencepost.records.record import InvalidRecordBatch
 from fencepost.types import OffsetRange
 from fencepost.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -23,6 +23,13 @@ from fencepost.wire.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
+)
+from fencepost.wire.messages.offset_for_leader_epoch import (
+    EpochEndOffset,
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderEpochResponse,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopicResult,
 )
 
 LATEST = -1
@@ -42,7 +49,7 @@ SINCE_VERSION = {
 NOT_FOUND = (-1, -1)
 
 
-def handle(core: BrokerCore, call: Call) -> Outcome:
+def list_offsets(core: BrokerCore, call: Call) -> Outcome:
     request: ListOffsetsRequest = call.request
     asked = Counter((topic.name, each.partition_index) for topic in request.topics for each in topic.partitions)
     topics = []
@@ -113,3 +120,30 @@ def _find_by_time(core: BrokerCore, log: PartitionLog, wanted: int, offsets: Off
                 return record.timestamp_ms, record.offset
         start_offset = row.last_offset + 1
     return NOT_FOUND
+
+
+# OffsetForLeaderEpoch (23), versions 2 to 4: where a leader epoch ended, for clients that look for lost records.
+#
+# Differences from Kafka: the newest epoch ends at the high watermark, for what is not synced is shown to nobody.
+
+
+def offset_for_leader_epoch(core: BrokerCore, call: Call) -> Outcome:
+    request: OffsetForLeaderEpochRequest = call.request
+    topics = [
+        OffsetForLeaderTopicResult(
+            topic.topic, [_find_end(core, topic.topic, partition) for partition in topic.partitions]
+        )
+        for topic in request.topics
+    ]
+    return Reply(OffsetForLeaderEpochResponse(topics=topics))
+
+
+def _find_end(core: BrokerCore, topic: str, wanted: OffsetForLeaderPartition) -> EpochEndOffset:
+    log = core.log(topic, wanted.partition)
+    if log is None:
+        return EpochEndOffset(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, wanted.partition)
+    epochs = log.state.leader_epochs
+    if (error_code := check_leader_epoch(wanted.current_leader_epoch, epochs.latest)) is not None:
+        return EpochEndOffset(error_code, wanted.partition)
+    end = epochs.end_of(wanted.leader_epoch, high_watermark=log.state.high_watermark)
+    return EpochEndOffset(ErrorCode.NONE, wanted.partition, end.leader_epoch, end.end_offset)

@@ -6,9 +6,11 @@ The key is the purchase's number: it goes through the pipeline unchanged, so tha
 import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from fencepost.client import Producer
+from fencepost.client import Producer, read_arrow
 from fencepost.client.exceptions import ClientError
 
 TOPIC = "purchases"
@@ -75,3 +77,41 @@ class PurchaseStream:
                     self._is_stopping.wait(next_slice_s - time.monotonic())
         except ClientError as problem:
             self.problem = problem
+
+
+# What arrived: every purchase must have one invoice and one shipment, visible to a `read_committed` reader.
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Counted over what a reader sees in the end."""
+
+    purchases: int
+    invoices: int
+    shipments: int
+    duplicates: int
+    lost: int
+    torn: int
+    """Purchases with an invoice and no shipment, or the other way round."""
+
+    @property
+    def is_exactly_once(self) -> bool:
+        return not (self.duplicates or self.lost or self.torn)
+
+
+def judge(bootstrap_servers: str, *, invoices: str, shipments: str) -> Judgement:
+    bought = _by_purchase(bootstrap_servers, TOPIC)
+    invoiced = _by_purchase(bootstrap_servers, invoices)
+    shipped = _by_purchase(bootstrap_servers, shipments)
+    return Judgement(
+        purchases=bought.total(),
+        invoices=invoiced.total(),
+        shipments=shipped.total(),
+        duplicates=(invoiced - bought).total() + (shipped - bought).total(),
+        lost=(bought - invoiced).total() + (bought - shipped).total(),
+        torn=sum((key in invoiced) != (key in shipped) for key in bought),
+    )
+
+
+def _by_purchase(bootstrap_servers: str, topic: str) -> Counter[bytes]:
+    return Counter(read_arrow(bootstrap_servers, topic)["key"].to_pylist())

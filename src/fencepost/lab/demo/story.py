@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fencepost.client import Admin, read_arrow
+from fencepost.lab.apache_kafka import free_ports
 from fencepost.lab.demo import purchases
-from fencepost.lab.demo.cast import Actor, Clock
-from fencepost.lab.demo.judgement import Judgement, judge
-from fencepost.lab.demo.processes import DemoProcessError
-from fencepost.lab.demo.seen_transactions import transactions_lane
-from fencepost.lab.demo.timeline import Curve, Timeline
-from fencepost.lab.demo.watching import Watcher
-from fencepost.lab.free_ports import free_ports
+from fencepost.lab.demo.processes import Actor, Clock, DemoProcessError
+from fencepost.lab.demo.purchases import Judgement, judge
+from fencepost.lab.demo.timeline import Curve, Timeline, Watcher, transactions_lane
 from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
 
 OURS, ORDINARY = "Fencepost, exactly once", "ordinary, at least once"

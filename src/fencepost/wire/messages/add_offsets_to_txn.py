@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
 from fencepost.wire.writing import write_compact_string, write_string
 

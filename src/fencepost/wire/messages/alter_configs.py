@@ -7,24 +7,25 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     Data,
+    read_array,
+    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
     read_string,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
+    write_array,
+    write_compact_array,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
-from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_b = Struct(">b").unpack_from
 _pack_b = Struct(">b").pack

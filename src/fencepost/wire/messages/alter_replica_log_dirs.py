@@ -7,12 +7,25 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_compact_string, read_string, skip_tags
-from fencepost.wire.reading_arrays import read_array, read_compact_array, read_compact_integers, read_integers
-from fencepost.wire.writing import write_compact_string, write_string
-from fencepost.wire.writing_arrays import write_array, write_compact_array, write_compact_integers, write_integers
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import (
+    Data,
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_string,
+    read_integers,
+    read_string,
+    skip_tags,
+)
+from fencepost.wire.writing import (
+    write_array,
+    write_compact_array,
+    write_compact_integers,
+    write_compact_string,
+    write_integers,
+    write_string,
+)
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack

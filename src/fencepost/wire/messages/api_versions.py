@@ -10,12 +10,18 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.types import Buffer
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, check_tag_end, read_compact_string, read_tag, read_tag_count, skip_tags
-from fencepost.wire.reading_arrays import read_array, read_compact_array
-from fencepost.wire.writing import write_compact_string, write_tags
-from fencepost.wire.writing_arrays import write_array, write_compact_array
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import (
+    Data,
+    check_tag_end,
+    read_array,
+    read_compact_array,
+    read_compact_string,
+    read_tag,
+    read_tag_count,
+    skip_tags,
+)
+from fencepost.wire.writing import write_array, write_compact_array, write_compact_string, write_tags
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

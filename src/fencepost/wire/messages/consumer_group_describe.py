@@ -10,19 +10,25 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_compact_array,
+    read_compact_integers,
     read_compact_nullable_string,
     read_compact_string,
+    read_compact_strings,
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_compact_array, read_compact_integers, read_compact_strings
-from fencepost.wire.writing import write_compact_nullable_string, write_compact_string
-from fencepost.wire.writing_arrays import write_compact_array, write_compact_integers, write_compact_strings
+from fencepost.wire.writing import (
+    write_compact_array,
+    write_compact_integers,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_compact_strings,
+)
 
 _read_b = Struct(">b").unpack_from
 _pack_b = Struct(">b").pack

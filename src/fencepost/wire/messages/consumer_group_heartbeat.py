@@ -10,29 +10,28 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
     read_compact_nullable_string,
+    read_compact_nullable_strings,
     read_compact_string,
     read_nullable_struct,
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import (
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
-    read_compact_nullable_strings,
-)
-from fencepost.wire.writing import write_compact_nullable_string, write_compact_string, write_nullable_struct
-from fencepost.wire.writing_arrays import (
+from fencepost.wire.writing import (
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
+    write_compact_nullable_string,
     write_compact_nullable_strings,
+    write_compact_string,
+    write_nullable_struct,
 )
 
 _read_i = Struct(">i").unpack_from

@@ -11,15 +11,18 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.types import Buffer
-from fencepost.wire.message import VersionedRecord
-from fencepost.wire.output import Output
+from fencepost.wire.message import Output, VersionedRecord
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
+    read_compact_array,
     read_compact_bytes,
+    read_compact_integers,
+    read_compact_nullable_integers,
     read_compact_nullable_string,
     read_compact_string,
+    read_compact_strings,
     read_nullable_struct,
     read_string,
     read_tag,
@@ -27,25 +30,17 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import (
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_integers,
-    read_compact_strings,
-)
 from fencepost.wire.writing import (
+    write_compact_array,
     write_compact_bytes,
+    write_compact_integers,
+    write_compact_nullable_integers,
     write_compact_nullable_string,
     write_compact_string,
+    write_compact_strings,
     write_nullable_struct,
     write_string,
     write_tags,
-)
-from fencepost.wire.writing_arrays import (
-    write_compact_array,
-    write_compact_integers,
-    write_compact_nullable_integers,
-    write_compact_strings,
 )
 
 _read_i = Struct(">i").unpack_from

@@ -8,12 +8,9 @@ Written by scripts/generate_messages.py; do not edit.
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from fencepost.wire.message import ConsumerProtocolRecord
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_nullable_bytes, read_string
-from fencepost.wire.reading_arrays import read_array, read_integers
-from fencepost.wire.writing import write_nullable_bytes, write_string
-from fencepost.wire.writing_arrays import write_array, write_integers
+from fencepost.wire.message import ConsumerProtocolRecord, Output
+from fencepost.wire.reading import Data, read_array, read_integers, read_nullable_bytes, read_string
+from fencepost.wire.writing import write_array, write_integers, write_nullable_bytes, write_string
 
 
 @dataclass(slots=True)

@@ -9,12 +9,24 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import ConsumerProtocolRecord
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_nullable_bytes, read_nullable_string, read_string
-from fencepost.wire.reading_arrays import read_array, read_integers, read_strings
-from fencepost.wire.writing import write_nullable_bytes, write_nullable_string, write_string
-from fencepost.wire.writing_arrays import write_array, write_integers, write_strings
+from fencepost.wire.message import ConsumerProtocolRecord, Output
+from fencepost.wire.reading import (
+    Data,
+    read_array,
+    read_integers,
+    read_nullable_bytes,
+    read_nullable_string,
+    read_string,
+    read_strings,
+)
+from fencepost.wire.writing import (
+    write_array,
+    write_integers,
+    write_nullable_bytes,
+    write_nullable_string,
+    write_string,
+    write_strings,
+)
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack

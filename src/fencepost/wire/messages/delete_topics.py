@@ -10,20 +10,29 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_array,
+    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
+    read_compact_strings,
     read_string,
+    read_strings,
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array, read_compact_strings, read_strings
-from fencepost.wire.writing import write_compact_nullable_string, write_compact_string, write_string
-from fencepost.wire.writing_arrays import write_array, write_compact_array, write_compact_strings, write_strings
+from fencepost.wire.writing import (
+    write_array,
+    write_compact_array,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_compact_strings,
+    write_string,
+    write_strings,
+)
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

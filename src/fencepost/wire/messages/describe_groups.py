@@ -7,28 +7,33 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     Data,
+    read_array,
     read_bytes,
+    read_compact_array,
     read_compact_bytes,
     read_compact_nullable_string,
     read_compact_string,
+    read_compact_strings,
     read_nullable_string,
     read_string,
+    read_strings,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array, read_compact_strings, read_strings
 from fencepost.wire.writing import (
+    write_array,
     write_bytes,
+    write_compact_array,
     write_compact_bytes,
     write_compact_nullable_string,
     write_compact_string,
+    write_compact_strings,
     write_nullable_string,
     write_string,
+    write_strings,
 )
-from fencepost.wire.writing_arrays import write_array, write_compact_array, write_compact_strings, write_strings
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

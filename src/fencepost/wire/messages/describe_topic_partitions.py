@@ -10,20 +10,27 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_integers,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_struct,
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_compact_array, read_compact_integers, read_compact_nullable_integers
-from fencepost.wire.writing import write_compact_nullable_string, write_compact_string, write_nullable_struct
-from fencepost.wire.writing_arrays import write_compact_array, write_compact_integers, write_compact_nullable_integers
+from fencepost.wire.writing import (
+    write_compact_array,
+    write_compact_integers,
+    write_compact_nullable_integers,
+    write_compact_nullable_string,
+    write_compact_string,
+    write_nullable_struct,
+)
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

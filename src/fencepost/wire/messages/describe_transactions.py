@@ -9,12 +9,21 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_compact_string, skip_tags
-from fencepost.wire.reading_arrays import read_compact_array, read_compact_integers, read_compact_strings
-from fencepost.wire.writing import write_compact_string
-from fencepost.wire.writing_arrays import write_compact_array, write_compact_integers, write_compact_strings
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import (
+    Data,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_string,
+    read_compact_strings,
+    skip_tags,
+)
+from fencepost.wire.writing import (
+    write_compact_array,
+    write_compact_integers,
+    write_compact_string,
+    write_compact_strings,
+)
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

@@ -12,15 +12,20 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.types import Buffer
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
     read_compact_nullable_record_pieces,
     read_compact_nullable_string,
     read_compact_string,
+    read_integers,
+    read_nullable_array,
     read_nullable_record_pieces,
     read_string,
     read_tag,
@@ -28,29 +33,19 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import (
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
-    read_integers,
-    read_nullable_array,
-)
 from fencepost.wire.writing import (
-    write_compact_nullable_record_pieces,
-    write_compact_nullable_string,
-    write_compact_string,
-    write_nullable_record_pieces,
-    write_string,
-    write_tags,
-)
-from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
+    write_compact_nullable_record_pieces,
+    write_compact_nullable_string,
+    write_compact_string,
     write_integers,
     write_nullable_array,
+    write_nullable_record_pieces,
+    write_string,
+    write_tags,
 )
 
 _read_i = Struct(">i").unpack_from

@@ -10,11 +10,9 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import ZERO_UUID, Data, read_uuid, skip_tags
-from fencepost.wire.reading_arrays import read_compact_integers, read_compact_strings
-from fencepost.wire.writing_arrays import write_compact_integers, write_compact_strings
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import ZERO_UUID, Data, read_compact_integers, read_compact_strings, read_uuid, skip_tags
+from fencepost.wire.writing import write_compact_integers, write_compact_strings
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack

@@ -8,39 +8,34 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_array,
+    read_compact_array,
+    read_compact_integers,
+    read_compact_nullable_array,
     read_compact_nullable_string,
     read_compact_string,
+    read_integers,
+    read_nullable_array,
     read_nullable_string,
     read_string,
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import (
-    read_array,
-    read_compact_array,
-    read_compact_integers,
-    read_compact_nullable_array,
-    read_integers,
-    read_nullable_array,
-)
 from fencepost.wire.writing import (
-    write_compact_nullable_string,
-    write_compact_string,
-    write_nullable_string,
-    write_string,
-)
-from fencepost.wire.writing_arrays import (
     write_array,
     write_compact_array,
     write_compact_integers,
     write_compact_nullable_array,
+    write_compact_nullable_string,
+    write_compact_string,
     write_integers,
     write_nullable_array,
+    write_nullable_string,
+    write_string,
 )
 
 _read_h = Struct(">h").unpack_from

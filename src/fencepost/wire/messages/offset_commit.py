@@ -8,11 +8,12 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
+    read_array,
+    read_compact_array,
     read_compact_nullable_string,
     read_compact_string,
     read_nullable_string,
@@ -20,14 +21,14 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
+    write_array,
+    write_compact_array,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
-from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_i = Struct(">i").unpack_from
 _pack_i = Struct(">i").pack

@@ -11,8 +11,7 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.types import Buffer
-from fencepost.wire.message import VersionedRecord
-from fencepost.wire.output import Output
+from fencepost.wire.message import Output, VersionedRecord
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,

@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_string
-from fencepost.wire.reading_arrays import read_array
-from fencepost.wire.writing import write_string
-from fencepost.wire.writing_arrays import write_array
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import Data, read_array, read_string
+from fencepost.wire.writing import write_array, write_string
 
 _read_hi = Struct(">hi").unpack_from
 _pack_hi = Struct(">hi").pack

@@ -11,12 +11,13 @@ from typing import ClassVar
 from uuid import UUID
 
 from fencepost.types import Buffer
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     ZERO_UUID,
     Data,
     check_tag_end,
+    read_array,
+    read_compact_array,
     read_compact_nullable_records,
     read_compact_nullable_string,
     read_compact_string,
@@ -28,8 +29,9 @@ from fencepost.wire.reading import (
     read_uuid,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
+    write_array,
+    write_compact_array,
     write_compact_nullable_records,
     write_compact_nullable_string,
     write_compact_string,
@@ -38,7 +40,6 @@ from fencepost.wire.writing import (
     write_string,
     write_tags,
 )
-from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_hi = Struct(">hi").unpack_from
 _pack_hi = Struct(">hi").pack

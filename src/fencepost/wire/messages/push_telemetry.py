@@ -10,8 +10,7 @@ from struct import Struct
 from typing import ClassVar
 from uuid import UUID
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import ZERO_UUID, Data, read_compact_bytes, read_uuid, skip_tags
 from fencepost.wire.writing import write_compact_bytes
 

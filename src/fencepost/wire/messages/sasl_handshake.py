@@ -9,12 +9,9 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
-from fencepost.wire.reading import Data, read_string
-from fencepost.wire.reading_arrays import read_strings
-from fencepost.wire.writing import write_string
-from fencepost.wire.writing_arrays import write_strings
+from fencepost.wire.message import Message, Output
+from fencepost.wire.reading import Data, read_string, read_strings
+from fencepost.wire.writing import write_string, write_strings
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from struct import Struct
 from typing import ClassVar
 
-from fencepost.wire.message import Message
-from fencepost.wire.output import Output
+from fencepost.wire.message import Message, Output
 from fencepost.wire.reading import (
     Data,
+    read_array,
     read_bytes,
+    read_compact_array,
     read_compact_bytes,
     read_compact_nullable_string,
     read_compact_string,
@@ -19,16 +20,16 @@ from fencepost.wire.reading import (
     read_string,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import read_array, read_compact_array
 from fencepost.wire.writing import (
+    write_array,
     write_bytes,
+    write_compact_array,
     write_compact_bytes,
     write_compact_nullable_string,
     write_compact_string,
     write_nullable_string,
     write_string,
 )
-from fencepost.wire.writing_arrays import write_array, write_compact_array
 
 _read_h = Struct(">h").unpack_from
 _pack_h = Struct(">h").pack

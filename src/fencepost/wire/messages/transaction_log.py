@@ -10,29 +10,28 @@ from struct import Struct
 from typing import ClassVar
 
 from fencepost.types import Buffer
-from fencepost.wire.message import VersionedRecord
-from fencepost.wire.output import Output
+from fencepost.wire.message import Output, VersionedRecord
 from fencepost.wire.reading import (
     Data,
     check_tag_end,
+    read_compact_integers,
+    read_compact_nullable_array,
     read_compact_string,
+    read_integers,
+    read_nullable_array,
     read_string,
     read_tag,
     read_tag_count,
     skip_tags,
 )
-from fencepost.wire.reading_arrays import (
-    read_compact_integers,
-    read_compact_nullable_array,
-    read_integers,
-    read_nullable_array,
-)
-from fencepost.wire.writing import write_compact_string, write_string, write_tags
-from fencepost.wire.writing_arrays import (
+from fencepost.wire.writing import (
     write_compact_integers,
     write_compact_nullable_array,
+    write_compact_string,
     write_integers,
     write_nullable_array,
+    write_string,
+    write_tags,
 )
 
 _read_h = Struct(">h").unpack_from

@@ -6,7 +6,7 @@ import pytest
 
 from fencepost.client import Admin, Producer
 from fencepost.lab.demo import purchases
-from fencepost.lab.demo.judgement import Judgement, judge
+from fencepost.lab.demo.purchases import Judgement, judge
 from fencepost.server.embedded import EmbeddedBroker
 
 

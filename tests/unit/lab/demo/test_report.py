@@ -5,9 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fencepost.lab.demo.judgement import Judgement
-from fencepost.lab.demo.pictures import Scale, curves_picture, lanes_picture
-from fencepost.lab.demo.report import report_page
+from fencepost.lab.demo.purchases import Judgement
+from fencepost.lab.demo.report import Scale, curves_picture, lanes_picture, report_page
 from fencepost.lab.demo.timeline import Curve, Lane, Span, SpanKind, Timeline
 
 CLEAN = Judgement(purchases=1200, invoices=1200, shipments=1200, duplicates=0, lost=0, torn=0)

@@ -3,8 +3,7 @@
 import time
 
 from fencepost.client import Producer
-from fencepost.lab.demo.seen_transactions import transactions_lane
-from fencepost.lab.demo.timeline import SpanKind
+from fencepost.lab.demo.timeline import SpanKind, transactions_lane
 from fencepost.server.embedded import EmbeddedBroker
 
 
