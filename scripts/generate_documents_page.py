@@ -20,10 +20,11 @@ INTRODUCTION = """# The documents, running
 
 <!-- Written by scripts/generate_documents_page.py; do not edit. -->
 
-The programs of the documents are in [examples/documents](../examples/documents/README.md), and every failure that
-they list can be seen there: real processes, real SIGKILL, a network that loses answers. The tables say what comes of it
-without the feature and with it. *Repeated*: an output is there twice. *Torn*: outputs that belong together are not.
-*One to one*: neither, and nothing is lost.
+Fencepost implements what [five articles on Kafka's transactions](explanation/documents-disagree.md) describe, called
+*the documents* here. Their programs are in [examples/documents](../examples/documents/README.md), and every failure
+that they list can be seen there: real processes, real SIGKILL, a network that loses answers. The tables say what
+comes of it without the feature and with it. *Repeated*: an output is there twice. *Torn*: outputs that belong
+together are not. *One to one*: neither, and nothing is lost.
 
 ```bash
 python -m examples.documents                  # every failure of the three lists below, with the figures
