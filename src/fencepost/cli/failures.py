@@ -1,13 +1,18 @@
 """Exit codes, and how trouble becomes one of them with a message that says what to do next."""
 
-import re
 import sys
 from importlib.util import find_spec
 
 import click
 
 from fencepost.cli.output import fitted
-from fencepost.client.exceptions import AuthenticationFailed, Disconnected, Timeout, UnknownTopicOrPartition
+from fencepost.client.exceptions import (
+    AuthenticationFailed,
+    ClientError,
+    Disconnected,
+    Timeout,
+    UnknownTopicOrPartition,
+)
 from fencepost.errors import FencepostError
 from fencepost.settings import InvalidSetting
 
@@ -52,13 +57,14 @@ def as_failure(problem: FencepostError) -> click.ClickException:
     return Failure(in_plain_words(problem))
 
 
-def in_plain_words(problem: FencepostError) -> str:
-    """What was refused and why, the code of the protocol at the end for whoever looks it up."""
-    match = re.fullmatch(r"(?:(.*?): )?\w+ was answered with ([\w ]+): (.*)", str(problem), flags=re.DOTALL)
-    if match is None:
+def in_plain_words(problem: BaseException) -> str:
+    """What was refused and why, the code of the protocol at the end; also where the refusal is part of the message."""
+    if isinstance(problem, ClientError) and problem.answer is not None:
+        what, _, code_name, explanation = problem.answer
+        return f"{what}: {explanation} ({code_name})" if what else f"{explanation} ({code_name})"
+    if problem.__cause__ is None:
         return str(problem)
-    what, code, said = match.groups()
-    return f"{what}: {said} ({code})" if what else f"{said} ({code})"
+    return str(problem).replace(str(problem.__cause__), in_plain_words(problem.__cause__))
 
 
 # Commands that need more than `pip install fencepost` gives, and say so before anything else.

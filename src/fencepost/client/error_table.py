@@ -10,6 +10,7 @@ from typing import NamedTuple
 from fencepost.client import exceptions
 from fencepost.client.exceptions import (
     AbortableError,
+    BrokerAnswer,
     ClientError,
     CommitFailed,
     CoordinatorUnavailable,
@@ -159,13 +160,11 @@ def category_of(error_code: int, api_name: str = "") -> Category:
     return meaning_of(error_code, api_name).category
 
 
-def error_of(error_code: int, api_name: str = "", *, what: str = "", explanation: str | None = None) -> ClientError:
-    """The exception for a refusal: `what` was refused, and `explanation` is the broker's own word, if it had one."""
+def error_of(error_code: int, api_name: str, *, what: str = "", explanation: str | None = None) -> ClientError:
+    """The exception for a refusal: `what` was refused, and `explanation` is the broker's own, if it gave one."""
     meaning = meaning_of(error_code, api_name)
     name = known_code(error_code).name
     if name == "UNKNOWN_SERVER_ERROR" and error_code != ErrorCode.UNKNOWN_SERVER_ERROR:
         name = f"error code {error_code}"
-    answered = f"{api_name} was answered with {name}" if api_name else name
-    said = explanation or (meaning.exception_class.__doc__ or "").strip()
-    message = f"{what}: {answered}: {said}" if what else f"{answered}: {said}"
-    return meaning.exception_class(message, error_code=known_code(error_code))
+    answer = BrokerAnswer(what, api_name, name, explanation or (meaning.exception_class.__doc__ or "").strip())
+    return meaning.exception_class(str(answer), error_code=known_code(error_code), answer=answer)

@@ -8,20 +8,37 @@
 Which category an error code has, and whether that depends on the request, is `error_table.py`.
 """
 
+from typing import NamedTuple
+
 from fencepost.errors import ErrorCode, FencepostError
 from fencepost.types import TopicPartition
 
 # ruff: noqa: N818 - the classes carry Kafka's names
 
 
+class BrokerAnswer(NamedTuple):
+    """The parts of a refusal's message."""
+
+    what: str
+    """What was refused: a topic, a group, a partition; empty if the request names nothing."""
+    api_name: str
+    code_name: str
+    explanation: str
+
+    def __str__(self) -> str:
+        answered = f"{self.api_name} was answered with {self.code_name}: {self.explanation}"
+        return f"{self.what}: {answered}" if self.what else answered
+
+
 class ClientError(FencepostError):
-    """Everything that the client raises. `error_code` is None for what no broker said."""
+    """Everything that the client raises. `error_code` and `answer` are None for what no broker said."""
 
-    error_code: ErrorCode | None
-
-    def __init__(self, message: str = "", *, error_code: ErrorCode | None = None) -> None:
+    def __init__(
+        self, message: str = "", *, error_code: ErrorCode | None = None, answer: BrokerAnswer | None = None
+    ) -> None:
         super().__init__(message or type(self).__doc__ or type(self).__name__)
         self.error_code = error_code
+        self.answer = answer
 
 
 class RetriableError(ClientError):
@@ -177,9 +194,6 @@ class UnknownServerError(FatalError):
 
 
 # What only consumers raise. They name the partition and the offset, because `seek` is what usually helps.
-
-
-# ruff: noqa: N818 - the classes carry Kafka's names
 
 
 class PartitionProblem(FatalError):

@@ -206,10 +206,12 @@ class TransactionControl:
 
     def _refused(self, api_name: str, error_code: int, identity: ProducerIdentity | None) -> ClientError:
         whose = "" if identity is None else f" with {identity}"
-        error = error_of(error_code, api_name, what=f"transactional id '{self.transactional_id}'{whose}")
-        if not isinstance(error, ProducerFenced):
+        what = f"transactional id '{self.transactional_id}'{whose}"
+        error = error_of(error_code, api_name, what=what)
+        if not isinstance(error, ProducerFenced) or error.answer is None:
             return error
-        return ProducerFenced(f"{error} {self._current_owner()}".rstrip(), error_code=error.error_code)
+        explanation = f"{error.answer.explanation} {self._current_owner()}".rstrip()
+        return error_of(error_code, api_name, what=what, explanation=explanation)
 
     def identity_after_own_abort(self, identity: ProducerIdentity) -> ProducerIdentity | None:
         """What an open transaction's identity has become if the coordinator aborted it by itself: it timed out, or its

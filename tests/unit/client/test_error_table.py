@@ -87,7 +87,7 @@ def test_the_documents_names_are_below_one_category_each(name: type[ClientError]
     ],
 )
 def test_missing_rights_can_be_caught_as_one(code: ErrorCode) -> None:
-    assert isinstance(error_of(code), Authorization)
+    assert isinstance(error_of(code, "AnyRequest"), Authorization)
 
 
 def test_every_row_of_the_table_is_used_with_its_category() -> None:
