@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WARM := $(VENV)/.warm
 
-.PHONY: setup test check docs site bench sim kafka demo format clean
+.PHONY: setup test check docs site bench kafka demo format clean
 
 setup: $(STAMP)
 
@@ -74,9 +74,6 @@ kafka: $(PEERS)
 # The whole story, on this machine: two pipelines on Spark, three kills, one verdict.
 demo: $(WARM)
 	$(BIN)/fencepost demo $(DEMO_ARGS)
-
-sim:
-	@echo "make $@: the room behind this target is not built yet (see README, 'What is here')." >&2; exit 1
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
