@@ -5,14 +5,7 @@ from collections.abc import Callable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.partition.apply import (
-    ExpiredProducers,
-    apply_aborted_data_cleaned,
-    apply_batch,
-    apply_expired_producers,
-    apply_log_start,
-    apply_synced,
-)
+from fencepost.partition.apply import apply_aborted_data_cleaned, apply_batch, apply_log_start, apply_synced
 from fencepost.partition.checkpoint import dump_state, load_state
 from fencepost.partition.partition import PartitionState
 from fencepost.partition.visibility import last_stable_offset
@@ -76,8 +69,9 @@ def expired(now_ms: int) -> Event:
 
     def forget(state: PartitionState) -> None:
         silent = [id_ for id_, each in state.producers.items() if each.last_timestamp <= now_ms]
-        gone = [id_ for id_ in silent if not state.producers[id_].has_open_transaction]
-        apply_expired_producers(state, ExpiredProducers(gone, [], {}))
+        for id_ in silent:
+            if not state.producers[id_].has_open_transaction:
+                del state.producers[id_]
 
     return forget
 

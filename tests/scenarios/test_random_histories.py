@@ -161,7 +161,6 @@ def forget_duplicates(monkeypatch: pytest.MonkeyPatch) -> None:
 def join_after_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """The coordinator is not asked before the first batch of a transaction."""
     monkeypatch.setattr(producing, "join_transaction", lambda *_args, **_kwargs: None)
-    monkeypatch.setattr(append, "_is_current_guard", lambda *_args: True)
 
 
 @pytest.mark.parametrize("plant", [forget_aborts, forget_fences, forget_duplicates, join_after_the_batch])

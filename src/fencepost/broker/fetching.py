@@ -13,6 +13,7 @@ from fencepost.broker.fetch_sessions import FetchContext, FetchTarget
 from fencepost.broker.parked_fetches import ParkedFetch
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.errors import CorruptLog, ErrorCode, Refusal
+from fencepost.partition.partition import LEADER_EPOCH
 from fencepost.partition.visibility import IsolationLevel, aborted_transactions, decide_fetch, last_stable_offset
 from fencepost.records.header import read_header
 from fencepost.types import NO_OFFSET, Buffer, OffsetRange
@@ -26,6 +27,9 @@ from fencepost.wire.messages.fetch import (
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
+
+
+NO_LEADER_EPOCH = -1
 
 
 class PartitionRead(NamedTuple):
@@ -108,7 +112,7 @@ def read_partition(
         is_id = isinstance(target.key.topic, UUID)
         return _refused(target, ErrorCode.UNKNOWN_TOPIC_ID if is_id else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     state = log.state
-    if (error_code := check_leader_epoch(target.current_leader_epoch, state.leader_epochs.latest)) is not None:
+    if (error_code := check_leader_epoch(target.current_leader_epoch)) is not None:
         return _refused(target, error_code)
     allowed = decide_fetch(state, fetch_offset=target.fetch_offset, isolation_level=isolation_level)
     if isinstance(allowed, Refusal):
@@ -145,11 +149,11 @@ def _aborted(log: PartitionLog, fetch_offset: int, batches: list[Buffer]) -> lis
     return [AbortedTransaction(aborted.producer_id, aborted.first_offset) for aborted in found]
 
 
-def check_leader_epoch(client_epoch: int, current_epoch: int) -> ErrorCode | None:
+def check_leader_epoch(client_epoch: int) -> ErrorCode | None:
     """KIP-320: a client that knows another leader epoch has old metadata, or we do."""
-    if client_epoch in (-1, current_epoch):
+    if client_epoch in (NO_LEADER_EPOCH, LEADER_EPOCH):
         return None
-    return ErrorCode.FENCED_LEADER_EPOCH if client_epoch < current_epoch else ErrorCode.UNKNOWN_LEADER_EPOCH
+    return ErrorCode.FENCED_LEADER_EPOCH if client_epoch < LEADER_EPOCH else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
 def _refused(target: FetchTarget, error_code: ErrorCode) -> PartitionData:

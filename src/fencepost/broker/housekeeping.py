@@ -13,7 +13,7 @@ from fencepost.broker.cleaner import Cleaner
 from fencepost.broker.state import dump_checkpoint
 from fencepost.groups.deletion import decide_expiry
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.apply import apply_expired_producers, decide_expired_producers, resume_producers
+from fencepost.partition.apply import expire_producers, resume_producers
 from fencepost.transactions.ending import ExpirySweep, decide_abort, sweep_timed_out
 from fencepost.types import Now
 
@@ -107,8 +107,7 @@ class Housekeeping:
     def _expire_producers(self, now: Now) -> None:
         expiration_ms = self._core.settings.producer_id_expiration_ms
         for log in self._core.state.logs_by_ref.values():
-            expired = decide_expired_producers(log.state, now_ms=now.monotonic_ms, expiration_ms=expiration_ms)
-            apply_expired_producers(log.state, expired)
+            expire_producers(log.state, now_ms=now.monotonic_ms, expiration_ms=expiration_ms)
 
     def _expire_offsets(self, now: Now) -> None:
         for decision in decide_expiry(self._core.state.groups, now=now):

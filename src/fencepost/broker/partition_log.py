@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from fencepost.journal.journal import Journal
 from fencepost.partition.apply import apply_batch, apply_synced
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import LEADER_EPOCH, PartitionState
 from fencepost.records.builder import build_batch
 from fencepost.records.control import ControlMarker
 from fencepost.records.header import STAMP_BYTES, BatchHeader, read_header, stamp
@@ -89,8 +89,8 @@ class LogWriter:
         self, log: PartitionLog, batch: Buffer, header: BatchHeader, marker: ControlMarker | None, *, is_followed: bool
     ) -> int:
         state = log.state
-        base_offset, leader_epoch = state.end_offset, state.leader_epochs.latest
-        stamped_header = header.stamped(base_offset=base_offset, leader_epoch=leader_epoch)
+        base_offset = state.end_offset
+        stamped_header = header.stamped(base_offset=base_offset, leader_epoch=LEADER_EPOCH)
         pieces: list[Buffer] = [stamp(stamped_header), memoryview(batch)[STAMP_BYTES:]]
         self.journal.append(log.partition_ref, pieces, stamped_header)
         self.appended_bytes += len(batch)

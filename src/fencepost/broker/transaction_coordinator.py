@@ -13,7 +13,7 @@ from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.broker.partition_log import PartitionLog, PendingAppend
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.append import AskCoordinator, apply_verification, decide_marker, decide_verification
+from fencepost.partition.append import decide_marker, is_transaction_open
 from fencepost.records.builder import build_single
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
@@ -126,36 +126,20 @@ EPOCH_PER_TRANSACTION = 2
 
 
 def join_transaction(
-    core: "BrokerCore",
-    call: Call,
-    log: PartitionLog,
-    *,
-    identity: ProducerIdentity,
-    base_sequence: int,
-    is_implicit_add: bool,
-) -> int | Refusal | None:
-    """The guard under which the coordinator agreed, None if it need not be asked, or its refusal, untranslated."""
+    core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity, *, is_implicit_add: bool
+) -> Refusal | None:
+    """None if the coordinator agrees or need not be asked, or its refusal, untranslated."""
     if not is_implicit_add and not core.settings.transaction_partition_verification_enable:
         return None
-    question = decide_verification(
-        log.state,
-        producer_id=identity.producer_id,
-        producer_epoch=identity.producer_epoch,
-        base_sequence=base_sequence,
-        supports_epoch_bump=is_implicit_add,
-        now_ms=call.now.monotonic_ms,
-    )
-    if isinstance(question, Refusal):
-        return core.transactions.explained(question, call.request.transactional_id, identity)
-    guard_id = None
-    if isinstance(question, AskCoordinator):
-        apply_verification(log.state, question)
+    is_open = is_transaction_open(log.state, producer_id=identity.producer_id, producer_epoch=identity.producer_epoch)
+    if isinstance(is_open, Refusal):
+        return core.transactions.explained(is_open, call.request.transactional_id, identity)
+    if not is_open:
         ask = _add if is_implicit_add else _verify
         if (refusal := ask(core, call, log, identity)) is not None:
             return refusal
-        guard_id = question.guard.guard_id
     core.state.transactions.carried_on(call.request.transactional_id, call.peer.connection_id)
-    return guard_id
+    return None
 
 
 def _add(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity) -> Refusal | None:

@@ -1,20 +1,30 @@
-"""Whether a batch of records may be appended: duplicates, epochs, sequences, open transactions; in Kafka's order.
+"""Whether a batch may be appended to a partition: a client's, a group coordinator's, or a marker; in Kafka's order.
 
 `decide_append` judges one batch with a producer id by what the partition remembers of that producer. Sequences are
 checked for clients only: the group coordinator's transactional offsets have none. A duplicate is answered
-with the offsets that the batch got the first time, once those are below the high watermark.
-Batches that only the coordinator may write, the markers, are `markers.decide_marker`.
+with the offsets that the batch got the first time, once those are below the high watermark. Before the first batch of
+a transaction the transaction coordinator is asked (KIP-890), in the same step, so nothing comes between its answer and
+the append; `is_transaction_open` says whether it must be.
+
+`decide_marker` judges what ends a transaction. Up to transaction version 1 a marker carries the epoch of the data, so
+it may not be below what the partition has seen. In version 2 (KIP-890) it carries the next epoch, so it must be above
+it: a late marker cannot end the next transaction. The exception is a marker written twice, after a lost answer or a
+restart of the coordinator: equal epoch and nothing open. Refusing that would leave the transaction prepared forever
+(KAFKA-19999).
 """
 
 from enum import Enum
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.partition import PartitionState, VerificationGuard
+from fencepost.partition.partition import PartitionState
 from fencepost.partition.producer_state import ProducerState
 from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader
 from fencepost.records.record import increment_sequence
 from fencepost.types import NO_PRODUCER_EPOCH
+
+PRODUCER_EPOCH_MAX = 32767
+"""Reserved for the coordinator, so that it can always fence: no transaction of a client can be open with it."""
 
 
 class AppendOrigin(Enum):
@@ -23,10 +33,9 @@ class AppendOrigin(Enum):
 
 
 class Append(NamedTuple):
-    """The batch may be written, stamped with these."""
+    """The batch may be written, from this offset on."""
 
     base_offset: int
-    leader_epoch: int
 
 
 class Duplicate(NamedTuple):
@@ -46,38 +55,32 @@ def decide_append(
     header: BatchHeader,
     *,
     origin: AppendOrigin = AppendOrigin.CLIENT,
-    guard_id: int | None = None,
-    is_verification_enabled: bool = True,
+    has_epoch_per_transaction: bool = False,
 ) -> Append | Duplicate | Refusal:
-    """`guard_id` is the guard under which the coordinator agreed, if it was asked."""
+    """`has_epoch_per_transaction` says that the batch is of a transaction of version 2 (KIP-890)."""
     is_client = origin is AppendOrigin.CLIENT
     if refusal := _malformed_refusal(header, is_client=is_client):
         return refusal
     if header.producer_id < 0:
-        return Append(state.end_offset, state.leader_epochs.latest)
+        return Append(state.end_offset)
     producer = state.producers.get(header.producer_id, _UNKNOWN_PRODUCER)
     if is_client and (cached := producer.find_duplicate(header)):
         return Duplicate(cached.base_offset, cached.last_offset, cached.timestamp)
     if header.producer_epoch < producer.producer_epoch:
-        return _epoch_refusal(header, producer)
-    is_transactional = header.attributes & TRANSACTIONAL_FLAG
-    if (
-        is_transactional
-        and is_verification_enabled
-        and not producer.has_open_transaction_of(header.producer_epoch)
-        and not _is_current_guard(state, header.producer_id, guard_id)
-    ):
-        return _unverified_refusal(header)
-    if is_client and (refusal := _sequence_refusal(state, header, producer)):
+        return _epoch_refusal(header.producer_id, header.producer_epoch, producer)
+    if is_client and (refusal := _sequence_refusal(header, producer, has_epoch_per_transaction)):
         return refusal
-    if producer.has_open_transaction and not is_transactional:
+    if producer.has_open_transaction and not header.attributes & TRANSACTIONAL_FLAG:
         return _not_transactional_refusal(header, producer)
-    return Append(state.end_offset, state.leader_epochs.latest)
+    return Append(state.end_offset)
 
 
-def _is_current_guard(state: PartitionState, producer_id: int, guard_id: int | None) -> bool:
-    guard = state.guards.get(producer_id)
-    return guard is not None and guard.guard_id == guard_id
+def is_transaction_open(state: PartitionState, *, producer_id: int, producer_epoch: int) -> bool | Refusal:
+    """Whether the transaction is open on this partition, so that the coordinator need not be asked about it."""
+    producer = state.producers.get(producer_id, _UNKNOWN_PRODUCER)
+    if producer_epoch < producer.producer_epoch:
+        return _epoch_refusal(producer_id, producer_epoch, producer)
+    return producer.has_open_transaction_of(producer_epoch)
 
 
 def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | None:
@@ -94,25 +97,13 @@ def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | Non
     return None
 
 
-def _sequence_refusal(state: PartitionState, header: BatchHeader, producer: ProducerState) -> Refusal | None:
-    base_sequence = header.base_sequence
-    if producer.producer_epoch != NO_PRODUCER_EPOCH:
-        is_same_epoch = header.producer_epoch == producer.producer_epoch
-        expected = increment_sequence(producer.last_sequence, 1) if is_same_epoch else 0
-        return None if base_sequence == expected else _out_of_order(header, producer, expected=expected)
-    # KIP-360: a producer that the partition does not know may start anywhere. KIP-890 makes two exceptions: where every
-    # transaction has its own epoch it starts at 0, and no batch may overtake a lower one that waits for verification.
-    guard = state.guards.get(header.producer_id)
-    if guard is None:
+def _sequence_refusal(header: BatchHeader, producer: ProducerState, has_epoch_per_transaction: bool) -> Refusal | None:
+    if producer.producer_epoch == NO_PRODUCER_EPOCH and not has_epoch_per_transaction:
+        return None  # KIP-360: a producer that the partition does not know may start anywhere
+    is_same_epoch = header.producer_epoch == producer.producer_epoch
+    expected = increment_sequence(producer.last_sequence, 1) if is_same_epoch else 0
+    if header.base_sequence == expected:
         return None
-    if guard.supports_epoch_bump and base_sequence != 0:
-        return _out_of_order(header, producer, expected=0)
-    if base_sequence > guard.lowest_sequence:
-        return _out_of_order(header, producer, expected=guard.lowest_sequence)
-    return None
-
-
-def _out_of_order(header: BatchHeader, producer: ProducerState, *, expected: int) -> Refusal:
     return Refusal(
         ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
         f"producer {header.producer_id} epoch {header.producer_epoch} sent sequence {header.base_sequence}, "
@@ -121,19 +112,11 @@ def _out_of_order(header: BatchHeader, producer: ProducerState, *, expected: int
     )
 
 
-def _epoch_refusal(header: BatchHeader, producer: ProducerState) -> Refusal:
+def _epoch_refusal(producer_id: int, producer_epoch: int, producer: ProducerState) -> Refusal:
     return Refusal(
         ErrorCode.INVALID_PRODUCER_EPOCH,
-        f"producer {header.producer_id} has epoch {header.producer_epoch}, the partition has seen "
-        f"{producer.producer_epoch}: the transaction has ended or another instance has taken over; abort",
-    )
-
-
-def _unverified_refusal(header: BatchHeader) -> Refusal:
-    return Refusal(
-        ErrorCode.INVALID_TXN_STATE,
-        f"producer {header.producer_id} epoch {header.producer_epoch} has no open transaction on this partition "
-        "and none that the coordinator has just confirmed",
+        f"producer {producer_id} has epoch {producer_epoch}, the partition has seen {producer.producer_epoch}: "
+        "the transaction has ended or another instance has taken over; abort",
     )
 
 
@@ -143,18 +126,6 @@ def _not_transactional_refusal(header: BatchHeader, producer: ProducerState) -> 
         f"producer {header.producer_id} epoch {header.producer_epoch} sent a batch outside a transaction while its "
         f"transaction that began at offset {producer.current_txn_first_offset} is open",
     )
-
-
-# Whether the coordinator may end a producer's transaction on a partition with a marker.
-#
-# Up to transaction version 1 a marker carries the epoch of the data, so it may not be below what the partition has
-# seen. In version 2 (KIP-890) it carries the next epoch, so it must be above it: a late marker cannot end the next
-# transaction. The exception is a marker written twice, after a lost answer or a restart of the coordinator: equal
-# epoch and nothing open. Refusing that would leave the transaction prepared forever (KAFKA-19999).
-
-
-PRODUCER_EPOCH_MAX = 32767
-"""Reserved for the coordinator, so that it can always fence: no transaction of a client can be open with it."""
 
 
 def decide_marker(
@@ -174,66 +145,10 @@ def decide_marker(
                 f"marker of producer {producer_id} comes from coordinator epoch {coordinator_epoch}, "
                 f"the partition has seen {producer.coordinator_epoch}",
             )
-    return Append(state.end_offset, state.leader_epochs.latest)
+    return Append(state.end_offset)
 
 
 def _is_epoch_too_low(producer: ProducerState, marker_epoch: int, transaction_version: int) -> bool:
     if transaction_version < 2 or marker_epoch != producer.producer_epoch:
         return marker_epoch < producer.producer_epoch
     return producer.has_open_transaction and marker_epoch != PRODUCER_EPOCH_MAX
-
-
-# Whether the coordinator must be asked before a transactional batch is appended, and with which guard (KIP-890).
-#
-# While the coordinator is asked a marker may end the transaction. The marker clears the guard, and the append, which
-# must show the guard that is current by then, is refused instead of opening a transaction that nobody ends.
-
-
-class NothingToAsk(Enum):
-    """The transaction is open on this partition, so the coordinator knows of it."""
-
-    NOTHING_TO_ASK = "nothing to ask"
-
-
-NOTHING_TO_ASK = NothingToAsk.NOTHING_TO_ASK
-
-
-class AskCoordinator(NamedTuple):
-    """Install the guard with `apply_verification`, ask, and show `guard.guard_id` to `decide_append`."""
-
-    producer_id: int
-    guard: VerificationGuard
-
-
-def decide_verification(
-    state: PartitionState,
-    *,
-    producer_id: int,
-    producer_epoch: int,
-    base_sequence: int,
-    supports_epoch_bump: bool,
-    now_ms: int,
-) -> NothingToAsk | AskCoordinator | Refusal:
-    producer = state.producers.get(producer_id)
-    if producer is not None:
-        if producer_epoch < producer.producer_epoch:
-            return Refusal(
-                ErrorCode.INVALID_PRODUCER_EPOCH,
-                f"producer {producer_id} has epoch {producer_epoch}, the partition has seen {producer.producer_epoch}: "
-                "the transaction has ended or another instance has taken over; abort",
-            )
-        if producer.has_open_transaction_of(producer_epoch):
-            return NOTHING_TO_ASK
-    guard = state.guards.get(producer_id)
-    if guard is None:
-        guard = VerificationGuard(state.next_guard_id, producer_epoch, base_sequence, supports_epoch_bump, now_ms)
-    else:
-        guard = guard.joined_by(
-            producer_epoch=producer_epoch, base_sequence=base_sequence, supports_epoch_bump=supports_epoch_bump
-        )
-    return AskCoordinator(producer_id, guard)
-
-
-def apply_verification(state: PartitionState, ask: AskCoordinator) -> None:
-    state.guards[ask.producer_id] = ask.guard
-    state.next_guard_id = max(state.next_guard_id, ask.guard.guard_id + 1)

@@ -3,9 +3,14 @@
 Nothing here refuses. Live, `decide_*` has judged a batch before it was written; at recovery the journal is
 taken at its word, so sequences and epochs are followed, not checked. The same calls in the same order give the
 same state, and a state loaded from a checkpoint goes on as if it had seen everything before.
-"""
 
-from typing import NamedTuple
+A producer that is silent for long, and has no transaction open, is forgotten. Silence is counted on a monotonic clock,
+from the first sweep that finds nothing new: what a producer writes into its records says nothing about when it was
+here, and a copy of old records must not cost it the memory that makes a resent batch a duplicate. After a restart the
+age of its newest timestamp is taken for its silence so far. Forgetting is not journalled. A restart may remember a
+forgotten producer until the next sweep; that is harmless, since an unknown producer may start anywhere and a fold
+follows whatever was accepted.
+"""
 
 from fencepost.errors import InvariantBroken
 from fencepost.partition.partition import PartitionState
@@ -25,8 +30,6 @@ def apply_batch(state: PartitionState, header: BatchHeader, marker: ControlMarke
     if base_offset < state.end_offset:
         raise InvariantBroken(f"a batch at offset {base_offset} follows the log's end, {state.end_offset}")
     state.end_offset = base_offset + header.last_offset_delta + 1
-    if header.leader_epoch > state.leader_epochs.latest:
-        state.leader_epochs.begin(header.leader_epoch, start_offset=base_offset)
     if header.producer_id < 0:
         return
     if header.attributes & CONTROL_FLAG:
@@ -37,11 +40,9 @@ def apply_batch(state: PartitionState, header: BatchHeader, marker: ControlMarke
     if producer is None:
         producer = state.producers[header.producer_id] = ProducerState()
     producer.add_batch(header)
-    if header.attributes & TRANSACTIONAL_FLAG:
-        state.guards.pop(header.producer_id, None)
-        if producer.current_txn_first_offset == NO_OFFSET:
-            producer.current_txn_first_offset = base_offset
-            state.transactions.start(first_offset=base_offset, producer_id=header.producer_id)
+    if header.attributes & TRANSACTIONAL_FLAG and producer.current_txn_first_offset == NO_OFFSET:
+        producer.current_txn_first_offset = base_offset
+        state.transactions.start(first_offset=base_offset, producer_id=header.producer_id)
 
 
 def _apply_marker(state: PartitionState, header: BatchHeader, marker: ControlMarker) -> None:
@@ -63,9 +64,6 @@ def _apply_marker(state: PartitionState, header: BatchHeader, marker: ControlMar
         coordinator_epoch=marker.coordinator_epoch,
         timestamp=marker.timestamp_ms,
     )
-    guard = state.guards.get(producer_id)
-    if guard is not None and not guard.outlives_marker(header.producer_epoch):
-        del state.guards[producer_id]
 
 
 def apply_synced(state: PartitionState, end_offset: int) -> None:
@@ -78,7 +76,7 @@ def apply_synced(state: PartitionState, end_offset: int) -> None:
 
 
 def apply_log_start(state: PartitionState, log_start_offset: int) -> None:
-    """Records below `log_start_offset` are gone: by retention, or because somebody deleted them.
+    """Records below `log_start_offset` are gone: by retention, or by DeleteRecords.
 
     A transaction that began below it stays open. Producers are remembered, so their sequences go on.
     """
@@ -88,7 +86,6 @@ def apply_log_start(state: PartitionState, log_start_offset: int) -> None:
     state.end_offset = max(state.end_offset, log_start_offset)
     apply_synced(state, max(state.high_watermark, log_start_offset))
     state.aborted.forget_below(log_start_offset)
-    state.leader_epochs.forget_below(log_start_offset)
 
 
 def apply_aborted_data_cleaned(state: PartitionState, marker_offsets: list[int]) -> None:
@@ -96,48 +93,23 @@ def apply_aborted_data_cleaned(state: PartitionState, marker_offsets: list[int])
     state.aborted.forget_markers(marker_offsets)
 
 
-# Which producers a partition may forget: silent for long, and with no transaction open.
-#
-# Silence is counted on a monotonic clock, from the first sweep that finds nothing new: what a producer writes into
-# its records says nothing about when it was here, and a copy of old records must not cost it the memory that makes a
-# resent batch a duplicate. After a restart the age of its newest timestamp is taken for its silence so far.
-# Forgetting is not journalled. A restart may remember a forgotten producer until the next sweep; that is harmless,
-# since an unknown producer may start anywhere and a fold follows whatever was accepted.
-
-
-class ExpiredProducers(NamedTuple):
-    producer_ids: list[int]
-    guard_producer_ids: list[int]
-    """Those whose verification was asked for long ago and never followed by a batch or a marker."""
-    newly_silent: dict[int, int]
-    """Producer ids, and since when."""
-
-
-def decide_expired_producers(state: PartitionState, *, now_ms: int, expiration_ms: int) -> ExpiredProducers:
-    """`now_ms` is monotonic."""
-    horizon_ms = now_ms - expiration_ms
-    expired, newly_silent = [], {}
+def expire_producers(state: PartitionState, *, now_ms: int, expiration_ms: int) -> list[int]:
+    """One sweep: forget the producers that have been silent for `expiration_ms`, and say which; `now_ms` is
+    monotonic."""
+    expired = []
     for producer_id, producer in state.producers.items():
         if producer.has_open_transaction:
             continue
         if producer.silent_since_ms is None:
-            newly_silent[producer_id] = now_ms
-        elif producer.silent_since_ms <= horizon_ms:
+            producer.silent_since_ms = now_ms
+        elif producer.silent_since_ms <= now_ms - expiration_ms:
             expired.append(producer_id)
-    guards = [producer_id for producer_id, guard in state.guards.items() if guard.created_ms <= horizon_ms]
-    return ExpiredProducers(expired, guards, newly_silent)
-
-
-def apply_expired_producers(state: PartitionState, expired: ExpiredProducers) -> None:
-    for producer_id in expired.producer_ids:
-        state.producers.pop(producer_id, None)
-    for producer_id in expired.guard_producer_ids:
-        state.guards.pop(producer_id, None)
-    for producer_id, since_ms in expired.newly_silent.items():
-        state.producers[producer_id].silent_since_ms = since_ms
+    for producer_id in expired:
+        del state.producers[producer_id]
+    return expired
 
 
 def resume_producers(state: PartitionState, *, wall_ms: int, monotonic_ms: int) -> None:
-    """After recovery: how long each producer has been silent already, as far as anybody can tell."""
+    """After recovery: how long each producer has been silent already, as far as can be known."""
     for producer in state.producers.values():
         producer.silent_since_ms = monotonic_ms - max(0, wall_ms - producer.last_timestamp)

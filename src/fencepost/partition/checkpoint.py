@@ -1,8 +1,8 @@
 """The state of a partition as bytes, for the journal's checkpoints: all that a fold yields, all five batches included.
 
-Layout 1, little-endian: the offsets; leader epochs; producers, each followed by its batches, oldest first; decided
-transactions; the aborted index, column by column. Ongoing transactions are not stored: each producer's
-`current_txn_first_offset` says which they are. Guards are not stored: they do not outlive the process.
+Layout 1, little-endian: the offsets; leader epochs (one, 0, from the log's start); producers, each followed by its
+batches, oldest first; decided transactions; the aborted index, column by column. Ongoing transactions are not stored:
+each producer's `current_txn_first_offset` says which they are.
 The journal's frame has the checksum. Bytes of another layout or of a wrong length are `CorruptLog`.
 """
 
@@ -14,10 +14,9 @@ from typing import Any
 
 from fencepost.errors import CorruptLog
 from fencepost.partition.partition import (
+    LEADER_EPOCH,
     AbortedIndex,
     DecidedTransaction,
-    LeaderEpochs,
-    LeaderEpochStart,
     OpenTransactions,
     PartitionState,
 )
@@ -37,8 +36,7 @@ _DECIDED = struct.Struct("<qqq")
 
 def dump_state(state: PartitionState) -> bytes:
     pieces = [_HEAD.pack(LAYOUT, state.log_start_offset, state.end_offset, state.high_watermark)]
-    pieces.append(_COUNT.pack(len(state.leader_epochs.starts)))
-    pieces += [_LEADER_EPOCH.pack(*start) for start in state.leader_epochs.starts]
+    pieces += [_COUNT.pack(1), _LEADER_EPOCH.pack(LEADER_EPOCH, state.log_start_offset)]
     pieces.append(_COUNT.pack(len(state.producers)))
     for producer_id, producer in state.producers.items():
         pieces.append(_dump_producer(producer_id, producer))
@@ -55,7 +53,8 @@ def load_state(dump: Buffer) -> PartitionState:
     layout, log_start_offset, end_offset, high_watermark = reader.take(_HEAD)
     if layout != LAYOUT:
         raise CorruptLog(f"the checkpoint of a partition has layout {layout}: {LAYOUT} is known")
-    starts = [LeaderEpochStart(*reader.take(_LEADER_EPOCH)) for _ in range(reader.take_count())]
+    for _ in range(reader.take_count()):
+        reader.take(_LEADER_EPOCH)
     producers = dict(_load_producer(reader) for _ in range(reader.take_count()))
     decided = [DecidedTransaction(*reader.take(_DECIDED)) for _ in range(reader.take_count())]
     rows = reader.take_count()
@@ -70,7 +69,6 @@ def load_state(dump: Buffer) -> PartitionState:
         log_start_offset=log_start_offset,
         end_offset=end_offset,
         high_watermark=high_watermark,
-        leader_epochs=LeaderEpochs(starts),
         producers=producers,
         transactions=OpenTransactions(OrderedDict(ongoing), decided),
         aborted=aborted,

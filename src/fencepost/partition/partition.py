@@ -2,29 +2,20 @@
 
 `decide_*` functions read it and change nothing, `apply_*` functions change it and never refuse. Offsets hold
 `log_start_offset <= last stable offset <= high_watermark <= end_offset`. The high watermark is the end of what is
-synced; it comes from outside. Verification guards live in memory only: after a restart the first
-transactional batch asks the coordinator again.
+synced; it comes from outside. A broker alone leads every partition for good, so there is one leader epoch, 0.
 """
 
 from array import array
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import NamedTuple
 
 from fencepost.errors import invariant
 from fencepost.partition.producer_state import ProducerState
-from fencepost.types import NO_OFFSET
 
-# Which transactions of a partition were aborted, for the list that goes with a read_committed fetch.
-#
-# Four columns of 64-bit numbers, 32 bytes an aborted transaction, in the order of their markers, which is strictly
-# increasing. `last_stable_offset` is the first offset of the oldest other transaction that was open at the marker, or
-# the offset after the marker: whatever is decided later starts at or after it, so a selection may stop there.
-# An entry must go before its marker does: a reader who is told of an abort and never meets the marker
-# drops everything that the producer wrote since.
+LEADER_EPOCH = 0
 
 
 class AbortedTransaction(NamedTuple):
@@ -38,6 +29,15 @@ def _column() -> "array[int]":
 
 @dataclass(slots=True)
 class AbortedIndex:
+    """Which transactions of a partition were aborted, for the list that goes with a read_committed fetch.
+
+    Four columns of 64-bit numbers, 32 bytes an aborted transaction, in the order of their markers, which is strictly
+    increasing. `last_stable_offset` is the first offset of the oldest other transaction that was open at the marker, or
+    the offset after the marker: whatever is decided later starts at or after it, so a selection may stop there.
+    An entry must go before its marker does: a reader who learns of an abort and never meets the marker drops everything
+    that the producer wrote since.
+    """
+
     producer_ids: "array[int]" = field(default_factory=_column)
     first_offsets: "array[int]" = field(default_factory=_column)
     marker_offsets: "array[int]" = field(default_factory=_column)
@@ -84,65 +84,6 @@ class AbortedIndex:
             column[:] = array("q", [column[row] for row in keep])
 
 
-# At which offset each leader epoch of a partition began, for OffsetForLeaderEpoch.
-#
-# A broker alone leads every partition, so there is usually one epoch, 0, from offset 0. The fold still follows the
-# epoch that each batch is stamped with. The newest epoch ends at the high watermark, where Kafka would say the
-# log's end: what is not synced is shown to nobody.
-
-
-NO_LEADER_EPOCH = -1
-
-
-class LeaderEpochStart(NamedTuple):
-    leader_epoch: int
-    start_offset: int
-
-
-class LeaderEpochEnd(NamedTuple):
-    leader_epoch: int
-    end_offset: int
-
-
-@dataclass(slots=True)
-class LeaderEpochs:
-    starts: list[LeaderEpochStart] = field(default_factory=lambda: [LeaderEpochStart(0, 0)])
-    """Never empty; both columns increase strictly. The first start follows the log's start."""
-
-    @property
-    def latest(self) -> int:
-        return self.starts[-1].leader_epoch
-
-    def begin(self, leader_epoch: int, *, start_offset: int) -> None:
-        """An epoch that began where the one before it did leaves that one without records, so it replaces it."""
-        if self.starts[-1].start_offset >= start_offset:
-            self.starts.pop()
-        self.starts.append(LeaderEpochStart(leader_epoch, start_offset))
-
-    def forget_below(self, log_start_offset: int) -> None:
-        starts = self.starts
-        held = bisect_right(starts, log_start_offset, key=itemgetter(1)) - 1
-        if held >= 0:
-            starts[: held + 1] = [LeaderEpochStart(starts[held].leader_epoch, log_start_offset)]
-
-    def end_of(self, leader_epoch: int, *, high_watermark: int) -> LeaderEpochEnd:
-        """Where the newest epoch that is not above `leader_epoch` ends; -1 and -1 for one that never was."""
-        if leader_epoch < 0 or leader_epoch > self.latest:
-            return LeaderEpochEnd(NO_LEADER_EPOCH, NO_OFFSET)
-        if leader_epoch == self.latest:
-            return LeaderEpochEnd(leader_epoch, high_watermark)
-        above = bisect_right(self.starts, leader_epoch, key=itemgetter(0))
-        known = self.starts[above - 1].leader_epoch if above else leader_epoch
-        return LeaderEpochEnd(known, min(self.starts[above].start_offset, high_watermark))
-
-
-# The transactions that hold back the last stable offset of a partition.
-#
-# A transaction is *ongoing* from its first batch to its marker. From then until the marker is synced it is
-# *decided*: a crash could still take the marker back, so nobody may rely on it. Both kinds are unstable.
-# Ongoing ones are ordered by first offset, because batches arrive in offset order; decided ones by marker.
-
-
 class DecidedTransaction(NamedTuple):
     producer_id: int
     first_offset: int
@@ -151,6 +92,13 @@ class DecidedTransaction(NamedTuple):
 
 @dataclass(slots=True)
 class OpenTransactions:
+    """The transactions that hold back the last stable offset of a partition.
+
+    A transaction is *ongoing* from its first batch to its marker. From then until the marker is synced it is
+    *decided*: a crash could still take the marker back, so no reader may rely on it. Both kinds are unstable.
+    Ongoing ones are ordered by first offset, because batches arrive in offset order; decided ones by marker.
+    """
+
     ongoing: OrderedDict[int, int] = field(default_factory=OrderedDict)
     """First offset -> producer id."""
     decided: list[DecidedTransaction] = field(default_factory=list)
@@ -180,49 +128,12 @@ class OpenTransactions:
         return first_decided if first is None else min(first, first_decided)
 
 
-# The guard that ties the first batch of a transaction to the coordinator's word that it is open (KIP-890).
-#
-# There is at most one for each producer id. It says which request of the coordinator is current, for which epoch, and
-# which is the lowest sequence that waits for the answer: a later batch in flight may not overtake that one.
-
-
-class VerificationGuard(NamedTuple):
-    guard_id: int
-    producer_epoch: int
-    lowest_sequence: int
-    supports_epoch_bump: bool
-    """Whether the producer bumps its epoch with every transaction (transaction version 2)."""
-    created_ms: int
-
-    def joined_by(self, *, producer_epoch: int, base_sequence: int, supports_epoch_bump: bool) -> "VerificationGuard":
-        """The same guard after one more batch asked for it. A higher epoch is another transaction and starts over."""
-        if producer_epoch > self.producer_epoch:
-            return self._replace(
-                producer_epoch=producer_epoch, lowest_sequence=base_sequence, supports_epoch_bump=supports_epoch_bump
-            )
-        if producer_epoch == self.producer_epoch and base_sequence < self.lowest_sequence:
-            return self._replace(lowest_sequence=base_sequence)
-        return self
-
-    def outlives_marker(self, marker_epoch: int) -> bool:
-        """A marker that carries the epoch verified here ended the transaction before: the guard is of the next one."""
-        return self.supports_epoch_bump and self.producer_epoch == marker_epoch
-
-
 @dataclass(slots=True)
 class PartitionState:
     log_start_offset: int = 0
     end_offset: int = 0
     """The offset that the next record gets."""
     high_watermark: int = 0
-    leader_epochs: LeaderEpochs = field(default_factory=LeaderEpochs)
     producers: dict[int, ProducerState] = field(default_factory=dict)
     transactions: OpenTransactions = field(default_factory=OpenTransactions)
     aborted: AbortedIndex = field(default_factory=AbortedIndex)
-    guards: dict[int, VerificationGuard] = field(default_factory=dict, compare=False)
-    """By producer id."""
-    next_guard_id: int = field(default=1, compare=False)
-
-    @property
-    def leader_epoch(self) -> int:
-        return self.leader_epochs.latest

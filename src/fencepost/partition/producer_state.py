@@ -41,11 +41,6 @@ class ProducerState:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
     @property
-    def last_data_offset(self) -> int:
-        """Cleaning keeps the batch that holds this offset, so that sequences survive it."""
-        return self.batches[-1].last_offset if self.batches else NO_OFFSET
-
-    @property
     def has_open_transaction(self) -> bool:
         return self.current_txn_first_offset != NO_OFFSET
 

@@ -3,19 +3,14 @@
 Every decision is checked to have changed nothing. `restarted` folds the written batches again, as recovery does.
 """
 
-from copy import deepcopy
-
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.partition.append import (
     Append,
     AppendOrigin,
-    AskCoordinator,
     Duplicate,
-    NothingToAsk,
-    apply_verification,
     decide_append,
     decide_marker,
-    decide_verification,
+    is_transaction_open,
 )
 from fencepost.partition.apply import apply_batch, apply_log_start, apply_synced
 from fencepost.partition.checkpoint import dump_state, load_state
@@ -56,11 +51,6 @@ def data_header(
     )
 
 
-def memory_of(state: PartitionState) -> tuple[object, ...]:
-    """All of the state, with what a checkpoint leaves out."""
-    return dump_state(state), deepcopy(state.guards), state.next_guard_id
-
-
 class PartitionDriver:
     def __init__(self) -> None:
         self.state = PartitionState()
@@ -70,17 +60,14 @@ class PartitionDriver:
         self,
         header: BatchHeader,
         *,
-        guard_id: int | None = None,
         origin: AppendOrigin = AppendOrigin.CLIENT,
-        is_verification_enabled: bool = True,
+        has_epoch_per_transaction: bool = False,
     ) -> Append | Duplicate | Refusal:
-        before = memory_of(self.state)
-        decision = decide_append(
-            self.state, header, origin=origin, guard_id=guard_id, is_verification_enabled=is_verification_enabled
-        )
-        assert memory_of(self.state) == before
+        before = dump_state(self.state)
+        decision = decide_append(self.state, header, origin=origin, has_epoch_per_transaction=has_epoch_per_transaction)
+        assert dump_state(self.state) == before
         if isinstance(decision, Append):
-            stamped = header._replace(base_offset=decision.base_offset, leader_epoch=decision.leader_epoch)
+            stamped = header._replace(base_offset=decision.base_offset)
             self.journal.append((stamped, None))
             apply_batch(self.state, stamped)
         return decision
@@ -98,23 +85,6 @@ class PartitionDriver:
             )
         )
 
-    def verify(
-        self, producer_id: int, producer_epoch: int, base_sequence: int, *, transaction_version: int = 2
-    ) -> NothingToAsk | AskCoordinator | Refusal:
-        before = memory_of(self.state)
-        decision = decide_verification(
-            self.state,
-            producer_id=producer_id,
-            producer_epoch=producer_epoch,
-            base_sequence=base_sequence,
-            supports_epoch_bump=transaction_version >= 2,
-            now_ms=NOW_MS,
-        )
-        assert memory_of(self.state) == before
-        if isinstance(decision, AskCoordinator):
-            apply_verification(self.state, decision)
-        return decision
-
     def send_transactional(
         self,
         producer_id: int,
@@ -125,9 +95,9 @@ class PartitionDriver:
         transaction_version: int = 2,
     ) -> object:
         """A transactional batch for which the coordinator, if it must be asked, says yes."""
-        asked = self.verify(producer_id, producer_epoch, base_sequence, transaction_version=transaction_version)
-        if isinstance(asked, Refusal):
-            return asked.error_code
+        is_open = is_transaction_open(self.state, producer_id=producer_id, producer_epoch=producer_epoch)
+        if isinstance(is_open, Refusal):
+            return is_open.error_code
         header = data_header(
             producer_id=producer_id,
             producer_epoch=producer_epoch,
@@ -135,9 +105,7 @@ class PartitionDriver:
             record_count=record_count,
             is_transactional=True,
         )
-        return _short(
-            self.produce(header, guard_id=asked.guard.guard_id if isinstance(asked, AskCoordinator) else None)
-        )
+        return _short(self.produce(header, has_epoch_per_transaction=transaction_version >= 2))
 
     def end(
         self,
@@ -150,7 +118,7 @@ class PartitionDriver:
         timestamp_ms: int = NOW_MS,
     ) -> object:
         """A marker: its offset, or the error code."""
-        before = memory_of(self.state)
+        before = dump_state(self.state)
         decision = decide_marker(
             self.state,
             producer_id=producer_id,
@@ -158,7 +126,7 @@ class PartitionDriver:
             coordinator_epoch=coordinator_epoch,
             transaction_version=transaction_version,
         )
-        assert memory_of(self.state) == before
+        assert dump_state(self.state) == before
         if isinstance(decision, Append):
             batch = build_marker(
                 producer_id=producer_id,
@@ -167,7 +135,7 @@ class PartitionDriver:
                 coordinator_epoch=coordinator_epoch,
                 timestamp_ms=timestamp_ms,
             )
-            header = read_header(batch).stamped(base_offset=decision.base_offset, leader_epoch=decision.leader_epoch)
+            header = read_header(batch).stamped(base_offset=decision.base_offset, leader_epoch=0)
             marker = read_marker(batch)
             self.journal.append((header, marker))
             apply_batch(self.state, header, marker)

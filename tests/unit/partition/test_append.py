@@ -3,9 +3,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import NOTHING_TO_ASK, Append, AppendOrigin, AskCoordinator, Duplicate
-from fencepost.partition.apply import apply_expired_producers, decide_expired_producers
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.append import Append, AppendOrigin, Duplicate, is_transaction_open
 from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
 
 SEQUENCE_MAX = 2**31 - 1
@@ -18,24 +16,9 @@ def partition() -> PartitionDriver:
 
 
 def test_a_batch_without_a_producer_id_is_always_appended(partition: PartitionDriver) -> None:
-    assert partition.produce(data_header(record_count=3)) == Append(base_offset=0, leader_epoch=0)
-    assert partition.produce(data_header()) == Append(base_offset=3, leader_epoch=0)
+    assert partition.produce(data_header(record_count=3)) == Append(base_offset=0)
+    assert partition.produce(data_header()) == Append(base_offset=3)
     assert partition.state.producers == {}
-
-
-def test_each_of_the_last_five_batches_resent_gets_its_old_offsets(partition: PartitionDriver) -> None:
-    for sequence in range(0, 10, 2):
-        partition.send(PRODUCER_ID, 0, sequence, record_count=2)
-    for sequence in range(0, 10, 2):
-        assert partition.send(PRODUCER_ID, 0, sequence, record_count=2) == Duplicate(sequence, sequence + 1, NOW_MS)
-    assert partition.state.end_offset == 10
-
-
-def test_a_duplicate_that_fell_out_of_the_cache_looks_like_a_gap(partition: PartitionDriver) -> None:
-    for sequence in range(6):
-        partition.send(PRODUCER_ID, 0, sequence)
-    assert partition.send(PRODUCER_ID, 0, 0) is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    assert partition.send(PRODUCER_ID, 0, 1) == Duplicate(1, 1, NOW_MS)
 
 
 @pytest.mark.parametrize("base_sequence", [0, 1, 3, 5, SEQUENCE_MAX])
@@ -102,39 +85,6 @@ def test_an_epoch_below_the_stored_one_is_invalid(partition: PartitionDriver) ->
     assert partition.send_transactional(PRODUCER_ID, 4, 1) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
-def test_a_transactional_batch_that_nobody_verified_is_refused(partition: PartitionDriver) -> None:
-    header = data_header(producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=0, is_transactional=True)
-    refused = partition.produce(header)
-    assert isinstance(refused, Refusal)
-    assert refused.error_code is ErrorCode.INVALID_TXN_STATE
-    assert isinstance(partition.produce(header, guard_id=1), Refusal)
-    assert partition.state.end_offset == 0
-
-
-def test_the_open_transaction_of_a_lower_epoch_vouches_for_nobody(partition: PartitionDriver) -> None:
-    partition.send_transactional(PRODUCER_ID, 0, 0)
-    header = data_header(producer_id=PRODUCER_ID, producer_epoch=1, base_sequence=0, is_transactional=True)
-    refused = partition.produce(header)
-    assert isinstance(refused, Refusal)
-    assert refused.error_code is ErrorCode.INVALID_TXN_STATE
-
-
-def test_without_verification_a_transactional_batch_opens_its_transaction(partition: PartitionDriver) -> None:
-    header = data_header(producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=0, is_transactional=True)
-    assert partition.produce(header, is_verification_enabled=False) == Append(0, 0)
-    assert partition.state.producers[PRODUCER_ID].current_txn_first_offset == 0
-
-
-def test_a_stale_epoch_is_told_before_a_missing_guard(partition: PartitionDriver) -> None:
-    """KAFKA-19690: the first lets a client abort and go on, the second kills it."""
-    partition.send_transactional(PRODUCER_ID, 0, 0)
-    partition.end(PRODUCER_ID, 1, is_commit=False)
-    late = data_header(producer_id=PRODUCER_ID, producer_epoch=0, base_sequence=1, is_transactional=True)
-    refused = partition.produce(late)
-    assert isinstance(refused, Refusal)
-    assert refused.error_code is ErrorCode.INVALID_PRODUCER_EPOCH
-
-
 def test_a_plain_batch_during_the_own_open_transaction_is_refused(partition: PartitionDriver) -> None:
     partition.send_transactional(PRODUCER_ID, 0, 0)
     assert partition.send(PRODUCER_ID, 0, 1) is ErrorCode.INVALID_TXN_STATE
@@ -165,37 +115,6 @@ def test_a_transactional_batch_needs_a_producer_id(partition: PartitionDriver) -
     assert refused.error_code is ErrorCode.INVALID_PRODUCER_ID_MAPPING
 
 
-def test_offsets_of_the_group_coordinator_have_no_sequences_but_need_the_guard_and_the_epoch(
-    partition: PartitionDriver,
-) -> None:
-    offsets = data_header(producer_id=PRODUCER_ID, producer_epoch=2, is_transactional=True)
-    assert isinstance(partition.produce(offsets, origin=AppendOrigin.COORDINATOR), Refusal)
-    asked = partition.verify(PRODUCER_ID, 2, -1)
-    assert isinstance(asked, AskCoordinator)
-    guard_id = asked.guard.guard_id
-    assert partition.produce(offsets, origin=AppendOrigin.COORDINATOR, guard_id=guard_id) == Append(0, 0)
-    assert partition.verify(PRODUCER_ID, 2, -1) is NOTHING_TO_ASK
-    # The same bytes again are another commit of offsets, not a duplicate.
-    assert partition.produce(offsets, origin=AppendOrigin.COORDINATOR) == Append(1, 0)
-    stale = partition.produce(offsets._replace(producer_epoch=1), origin=AppendOrigin.COORDINATOR)
-    assert isinstance(stale, Refusal)
-    assert stale.error_code is ErrorCode.INVALID_PRODUCER_EPOCH
-
-
-def test_sequences_wrap_from_the_largest_to_0(partition: PartitionDriver) -> None:
-    assert partition.send(PRODUCER_ID, 0, SEQUENCE_MAX) == 0
-    assert partition.send(PRODUCER_ID, 0, 0) == 1
-    assert partition.send(PRODUCER_ID, 0, SEQUENCE_MAX) == Duplicate(0, 0, NOW_MS)
-
-
-def test_an_expired_producer_may_start_anywhere(partition: PartitionDriver) -> None:
-    partition.send(PRODUCER_ID, 4, 0)
-    for now_ms in (NOW_MS, NOW_MS + 100):
-        expired = decide_expired_producers(partition.state, now_ms=now_ms, expiration_ms=100)
-        apply_expired_producers(partition.state, expired)
-    assert partition.send(PRODUCER_ID, 2, 77) == 1
-
-
 def test_a_refusal_names_producer_epochs_and_sequences(partition: PartitionDriver) -> None:
     partition.send(990, 31, 50)
     refused = partition.produce(data_header(producer_id=990, producer_epoch=31, base_sequence=64))
@@ -208,9 +127,26 @@ def test_a_refusal_names_producer_epochs_and_sequences(partition: PartitionDrive
         assert part in refused.message
 
 
-def test_the_base_offset_follows_the_end_and_the_epoch_the_leader() -> None:
-    partition = PartitionDriver()
-    partition.state = PartitionState(end_offset=100)
-    partition.state.leader_epochs.begin(3, start_offset=100)
-    assert partition.produce(data_header(record_count=5)) == Append(base_offset=100, leader_epoch=3)
-    assert partition.state.end_offset == 105
+def test_offsets_of_the_group_coordinator_have_no_sequences_but_need_the_epoch(partition: PartitionDriver) -> None:
+    offsets = data_header(producer_id=PRODUCER_ID, producer_epoch=2, is_transactional=True)
+    # The same bytes again are another commit of offsets, not a duplicate.
+    for base_offset in (0, 1):
+        assert partition.produce(offsets, origin=AppendOrigin.COORDINATOR) == Append(base_offset)
+    stale = partition.produce(offsets._replace(producer_epoch=1), origin=AppendOrigin.COORDINATOR)
+    assert isinstance(stale, Refusal)
+    assert stale.error_code is ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_a_transaction_is_open_for_its_own_epoch_only(partition: PartitionDriver) -> None:
+    def is_open(producer_epoch: int) -> bool | Refusal:
+        return is_transaction_open(partition.state, producer_id=PRODUCER_ID, producer_epoch=producer_epoch)
+
+    assert is_open(1) is False
+    partition.send_transactional(PRODUCER_ID, 1, 0)
+    assert is_open(1) is True
+    assert is_open(2) is False
+    refused = is_open(0)
+    assert isinstance(refused, Refusal)
+    assert refused.error_code is ErrorCode.INVALID_PRODUCER_EPOCH
+    partition.end(PRODUCER_ID, 2, is_commit=False)
+    assert is_open(2) is False

@@ -1,21 +1,19 @@
 import pytest
 
 from fencepost.errors import CorruptLog
-from fencepost.partition.append import Duplicate
 from fencepost.partition.apply import apply_aborted_data_cleaned, apply_synced
 from fencepost.partition.checkpoint import dump_state, load_state
 from fencepost.partition.partition import PartitionState
-from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
+from tests.unit.partition.driver import PartitionDriver, data_header
 
 
 def busy_partition() -> PartitionDriver:
-    """One of everything: five batches, open, decided and aborted transactions, a log start, two leader epochs."""
+    """One of everything: five batches, open, decided and aborted transactions, a log start."""
     partition = PartitionDriver()
     for sequence in range(6):
         partition.send(1, 9, sequence)
     partition.sync()
     partition.delete_records(2)
-    partition.state.leader_epochs.begin(4, start_offset=partition.state.end_offset)
     partition.send_transactional(2, 0, 0, record_count=3)
     partition.end(2, 1, is_commit=False, coordinator_epoch=11)
     partition.send_transactional(3, 0, 0)
@@ -34,15 +32,6 @@ def test_a_loaded_state_equals_the_dumped_one() -> None:
 
 def test_an_empty_partition_survives() -> None:
     assert load_state(dump_state(PartitionState())) == PartitionState()
-
-
-def test_all_five_batches_are_recognised_after_a_restart() -> None:
-    partition = PartitionDriver()
-    for sequence in range(5):
-        partition.send(1, 0, sequence)
-    again = partition.restarted(checkpoint_at=5)
-    for sequence in range(5):
-        assert again.send(1, 0, sequence) == Duplicate(sequence, sequence, NOW_MS)
 
 
 def test_a_dump_cut_short_or_too_long_is_corrupt() -> None:

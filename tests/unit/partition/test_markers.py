@@ -1,9 +1,8 @@
 import pytest
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.append import PRODUCER_EPOCH_MAX, AskCoordinator, decide_marker
+from fencepost.partition.append import PRODUCER_EPOCH_MAX, decide_marker
 from fencepost.partition.apply import apply_batch
-from fencepost.partition.partition import PartitionState
 from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
 
 PRODUCER_ID = 7
@@ -21,12 +20,18 @@ def test_a_marker_ends_the_open_transaction(
 ) -> None:
     partition.send_transactional(PRODUCER_ID, 3, 0, transaction_version=transaction_version)
     offset = partition.end(
-        PRODUCER_ID, marker_epoch, is_commit=is_commit, transaction_version=transaction_version, coordinator_epoch=6
+        PRODUCER_ID,
+        marker_epoch,
+        is_commit=is_commit,
+        transaction_version=transaction_version,
+        coordinator_epoch=6,
+        timestamp_ms=NOW_MS + 5,
     )
     producer = partition.state.producers[PRODUCER_ID]
     assert offset == 1
     assert not producer.has_open_transaction
     assert (producer.producer_epoch, producer.coordinator_epoch) == (marker_epoch, 6)
+    assert producer.last_timestamp == NOW_MS + 5
     assert len(partition.state.aborted) == (0 if is_commit else 1)
 
 
@@ -47,15 +52,6 @@ def test_a_version_2_marker_written_twice_is_accepted_and_changes_nothing(partit
     assert partition.end(PRODUCER_ID, 4, is_commit=False) == 2
     assert len(partition.state.aborted) == 1
     assert partition.state.producers[PRODUCER_ID].producer_epoch == 4
-
-
-def test_a_version_2_marker_written_twice_is_refused_once_the_next_transaction_is_open(
-    partition: PartitionDriver,
-) -> None:
-    partition.send_transactional(PRODUCER_ID, 3, 0)
-    partition.end(PRODUCER_ID, 4, is_commit=True)
-    partition.send_transactional(PRODUCER_ID, 4, 0)
-    assert partition.end(PRODUCER_ID, 4, is_commit=True) is ErrorCode.INVALID_PRODUCER_EPOCH
 
 
 def test_the_last_epoch_ends_a_transaction_and_may_be_written_twice(partition: PartitionDriver) -> None:
@@ -103,12 +99,6 @@ def test_a_marker_keeps_the_cached_batches_if_it_keeps_the_epoch(partition: Part
     assert partition.state.producers[PRODUCER_ID].batches == []
 
 
-def test_a_marker_sets_the_producers_timestamp(partition: PartitionDriver) -> None:
-    partition.send_transactional(PRODUCER_ID, 0, 0)
-    partition.end(PRODUCER_ID, 1, is_commit=True, timestamp_ms=NOW_MS + 5)
-    assert partition.state.producers[PRODUCER_ID].last_timestamp == NOW_MS + 5
-
-
 def test_a_control_batch_that_holds_no_marker_only_takes_its_offsets(partition: PartitionDriver) -> None:
     partition.send_transactional(PRODUCER_ID, 0, 0)
     emptied = data_header(
@@ -117,29 +107,6 @@ def test_a_control_batch_that_holds_no_marker_only_takes_its_offsets(partition: 
     apply_batch(partition.state, emptied, None)
     assert partition.state.end_offset == 2
     assert partition.state.producers[PRODUCER_ID].has_open_transaction
-
-
-def test_a_marker_clears_the_guard_of_the_transaction_that_it_ends(partition: PartitionDriver) -> None:
-    for transaction_version, marker_epoch in ((1, 0), (2, 1)):
-        assert isinstance(partition.verify(PRODUCER_ID, 0, 0, transaction_version=transaction_version), AskCoordinator)
-        partition.end(PRODUCER_ID, marker_epoch, is_commit=False, transaction_version=transaction_version)
-        assert partition.state.guards == {}
-
-
-def test_a_version_2_marker_keeps_the_guard_of_the_next_transaction(partition: PartitionDriver) -> None:
-    partition.send_transactional(PRODUCER_ID, 0, 0)
-    asked = partition.verify(PRODUCER_ID, 1, 0)
-    assert isinstance(asked, AskCoordinator)
-    partition.end(PRODUCER_ID, 1, is_commit=True)
-    header = data_header(producer_id=PRODUCER_ID, producer_epoch=1, base_sequence=0, is_transactional=True)
-    assert not isinstance(partition.produce(header, guard_id=asked.guard.guard_id), Refusal)
-
-
-def test_a_classic_marker_clears_even_the_guard_of_its_own_epoch(partition: PartitionDriver) -> None:
-    partition.send_transactional(PRODUCER_ID, 0, 0, transaction_version=1)
-    partition.verify(PRODUCER_ID, 1, 0, transaction_version=1)
-    partition.end(PRODUCER_ID, 1, is_commit=True, transaction_version=1)
-    assert partition.state.guards == {}
 
 
 def test_a_refused_marker_names_both_epochs() -> None:
@@ -151,10 +118,3 @@ def test_a_refused_marker_names_both_epochs() -> None:
     assert isinstance(refused, Refusal)
     for part in (f"producer {PRODUCER_ID}", "epoch 2", "seen 3"):
         assert part in refused.message
-
-
-def test_a_marker_on_an_empty_partition_needs_no_state() -> None:
-    decision = decide_marker(
-        PartitionState(), producer_id=1, producer_epoch=0, coordinator_epoch=0, transaction_version=0
-    )
-    assert not isinstance(decision, Refusal)

@@ -43,7 +43,7 @@ from fencepost.transactions.error_translation import (
     txn_offset_commit_error,
 )
 from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import NO_SEQUENCE, NO_TOPIC_ID, TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitResponse,
@@ -187,16 +187,10 @@ def _commit(core: BrokerCore, call: Call, topics: tuple[OffsetCommitTopic, ...])
     if not request.group_id:
         return _all_failed(topics, ErrorCode.INVALID_GROUP_ID)
     log = core.groups.log_of(request.group_id)
-    agreed = join_transaction(
-        core,
-        call,
-        log,
-        identity=ProducerIdentity(request.producer_id, request.producer_epoch),
-        base_sequence=NO_SEQUENCE,
-        is_implicit_add=call.api_version >= IMPLICIT_ADD_SINCE_TXN_OFFSET_COMMIT_VERSION,
-    )
-    if isinstance(agreed, Refusal):
-        return _refuse(core, call, topics, agreed)
+    identity = ProducerIdentity(request.producer_id, request.producer_epoch)
+    is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_TXN_OFFSET_COMMIT_VERSION
+    if (refusal := join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)) is not None:
+        return _refuse(core, call, topics, refusal)
     commit = TxnOffsetCommit(
         group_id=request.group_id,
         producer_id=request.producer_id,
@@ -208,14 +202,14 @@ def _commit(core: BrokerCore, call: Call, topics: tuple[OffsetCommitTopic, ...])
         api_version=call.api_version,
     )
     decision = decide_txn_offset_commit(core.state.groups, commit, token=call, now=call.now)
-    if decision.records and (refusal := _append(core, call, decision, guard_id=agreed)) is not None:
+    if decision.records and (refusal := _append(core, call, decision)) is not None:
         return _refuse(core, call, topics, refusal)
     reply = decision.reply_to(call)
     assert isinstance(reply, OffsetCommitReply)
     return reply.topics
 
 
-def _append(core: BrokerCore, call: Call, decision: Decision, *, guard_id: int | None) -> Refusal | None:
+def _append(core: BrokerCore, call: Call, decision: Decision) -> Refusal | None:
     request: TxnOffsetCommitRequest = call.request
     log = core.groups.log_of(decision.group_id)
     batch = build_batch(
@@ -224,13 +218,7 @@ def _append(core: BrokerCore, call: Call, decision: Decision, *, guard_id: int |
         producer_epoch=request.producer_epoch,
         is_transactional=True,
     )
-    allowed = decide_append(
-        log.state,
-        read_header(batch),
-        origin=AppendOrigin.COORDINATOR,
-        guard_id=guard_id,
-        is_verification_enabled=core.settings.transaction_partition_verification_enable,
-    )
+    allowed = decide_append(log.state, read_header(batch), origin=AppendOrigin.COORDINATOR)
     if isinstance(allowed, Refusal):
         return allowed
     try:

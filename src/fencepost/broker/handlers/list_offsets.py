@@ -13,6 +13,7 @@ from fencepost.broker.core import BrokerCore
 from fencepost.broker.fetching import check_leader_epoch
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.errors import CorruptLog, ErrorCode
+from fencepost.partition.partition import LEADER_EPOCH
 from fencepost.partition.visibility import IsolationLevel, fetch_limit
 from fencepost.records.reader import read_records
 from fencepost.records.record import InvalidRecordBatch
@@ -79,14 +80,13 @@ def _list_partition(
     log = core.log(topic, index)
     if log is None:
         return ListOffsetsPartitionResponse(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-    leader_epoch = log.state.leader_epochs.latest
-    if (error_code := check_leader_epoch(wanted.current_leader_epoch, leader_epoch)) is not None:
+    if (error_code := check_leader_epoch(wanted.current_leader_epoch)) is not None:
         return ListOffsetsPartitionResponse(index, error_code)
     try:
         timestamp, offset = _find(core, log, wanted.timestamp, IsolationLevel(isolation_level))
     except (CorruptLog, InvalidRecordBatch):
         return ListOffsetsPartitionResponse(index, ErrorCode.KAFKA_STORAGE_ERROR)
-    return ListOffsetsPartitionResponse(index, ErrorCode.NONE, timestamp, offset, leader_epoch if offset >= 0 else -1)
+    return ListOffsetsPartitionResponse(index, ErrorCode.NONE, timestamp, offset, LEADER_EPOCH if offset >= 0 else -1)
 
 
 def _find(core: BrokerCore, log: PartitionLog, wanted: int, isolation_level: IsolationLevel) -> tuple[int, int]:
@@ -142,8 +142,7 @@ def _find_end(core: BrokerCore, topic: str, wanted: OffsetForLeaderPartition) ->
     log = core.log(topic, wanted.partition)
     if log is None:
         return EpochEndOffset(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, wanted.partition)
-    epochs = log.state.leader_epochs
-    if (error_code := check_leader_epoch(wanted.current_leader_epoch, epochs.latest)) is not None:
+    if (error_code := check_leader_epoch(wanted.current_leader_epoch)) is not None:
         return EpochEndOffset(error_code, wanted.partition)
-    end = epochs.end_of(wanted.leader_epoch, high_watermark=log.state.high_watermark)
-    return EpochEndOffset(ErrorCode.NONE, wanted.partition, end.leader_epoch, end.end_offset)
+    end = (LEADER_EPOCH, log.state.high_watermark) if wanted.leader_epoch == LEADER_EPOCH else NOT_FOUND
+    return EpochEndOffset(ErrorCode.NONE, wanted.partition, *end)

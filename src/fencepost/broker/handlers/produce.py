@@ -90,27 +90,15 @@ def _append(
     core: "BrokerCore", call: Call, log: PartitionLog, batch: Buffer, header: BatchHeader
 ) -> Append | Duplicate | Refusal:
     """Join the transaction, if there is one, and append what the partition has not seen yet."""
-    guard_id = None
+    is_implicit_add = False
+    identity = ProducerIdentity(header.producer_id, header.producer_epoch)
     if header.attributes & TRANSACTIONAL_FLAG:
-        agreed = join_transaction(
-            core,
-            call,
-            log,
-            identity=ProducerIdentity(header.producer_id, header.producer_epoch),
-            base_sequence=header.base_sequence,
-            is_implicit_add=call.api_version >= IMPLICIT_ADD_SINCE_PRODUCE_VERSION,
-        )
-        if isinstance(agreed, Refusal):
-            return Refusal(produce_error(call.api_version, agreed.error_code), agreed.message)
-        guard_id = agreed
-    decision = decide_append(
-        log.state,
-        header,
-        guard_id=guard_id,
-        is_verification_enabled=core.settings.transaction_partition_verification_enable,
-    )
+        is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_PRODUCE_VERSION
+        refusal = join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)
+        if refusal is not None:
+            return Refusal(produce_error(call.api_version, refusal.error_code), refusal.message)
+    decision = decide_append(log.state, header, has_epoch_per_transaction=is_implicit_add)
     if isinstance(decision, Refusal):
-        identity = ProducerIdentity(header.producer_id, header.producer_epoch)
         return core.transactions.explained(decision, call.request.transactional_id, identity)
     if isinstance(decision, Append):
         core.writer.append_batch(log, batch, header)
