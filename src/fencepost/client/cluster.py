@@ -12,13 +12,13 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import TypeVar
 
-from fencepost.client.error_table import Category, category_of, error_of
-from fencepost.client.exceptions import ClientError, Disconnected, RetriableError, Timeout
+from fencepost.client.error_table import error_of
+from fencepost.client.exceptions import Disconnected, RetriableError
 from fencepost.client.net.connection import TRANSACTION_VERSION, ApiVersions, Connection, api_key_of
 from fencepost.client.net.metadata import ClusterMetadata, Node, TopicMetadata
 from fencepost.client.net.pool import ConnectionPool
 from fencepost.client.settings import ClientSettings, parse_bootstrap_servers
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 from fencepost.wire.message import Message
@@ -77,17 +77,15 @@ class Cluster:
         known = self._metadata.topics.get(name)
         if known is not None and known.partitions and not known.error_code and not self.needs_refresh:
             return known
-        backoff = Backoff(self.settings)
-        while True:
-            problem = self._try_refresh([name], deadline)
-            known = self._metadata.topics.get(name)
-            if problem is None and known is not None:
-                if known.error_code == ErrorCode.NONE and known.partitions:
-                    return known
-                if category_of(known.error_code, "Metadata") is not Category.RETRIABLE:
-                    raise error_of(known.error_code, "Metadata", what=f"topic '{name}'")
-                problem = error_of(known.error_code, "Metadata", what=f"topic '{name}'")
-            self._pause_or_give_up(backoff, deadline, problem, f"metadata of topic '{name}'")
+
+        def ask() -> TopicMetadata:
+            found = self.refresh([name], timeout_s=deadline.for_request(self.settings)).topics.get(name)
+            if found is not None and found.partitions and not found.error_code:
+                return found
+            code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else found.error_code
+            raise error_of(code, "Metadata", what=f"topic '{name}'")
+
+        return retry(ask, self.settings, deadline, f"metadata of topic '{name}'")
 
     def mark_stale(self) -> None:
         """The next look asks the cluster again."""
@@ -186,12 +184,11 @@ class Cluster:
         known = self._coordinators.get((kind, key))
         if known is not None:
             return known
-        backoff = Backoff(self.settings)
-        while True:
-            try:
-                return self._find_coordinator(kind, key, deadline)
-            except RetriableError as problem:
-                self._pause_or_give_up(backoff, deadline, problem, f"the coordinator of {kind.name.lower()} '{key}'")
+
+        def ask() -> Node:
+            return self._find_coordinator(kind, key, deadline)
+
+        return retry(ask, self.settings, deadline, f"the coordinator of {kind.name.lower()} '{key}'")
 
     def forget_coordinator(self, kind: CoordinatorType, key: str) -> None:
         with self._lock:
@@ -217,11 +214,9 @@ class Cluster:
     ) -> ResponseT:
         """One request to a coordinator. If it cannot be reached, the next call looks for it again."""
         node = self.coordinator(kind, key, deadline)
-        limit_s = self.settings.request_timeout_ms / 1000 if timeout_s is None else timeout_s
+        limit_s = deadline.for_request(self.settings) if timeout_s is None else deadline.at_most(timeout_s)
         try:
-            return self.call(
-                node, request, response_class, at_most=at_most, at_least=at_least, timeout_s=deadline.at_most(limit_s)
-            )
+            return self.call(node, request, response_class, at_most=at_most, at_least=at_least, timeout_s=limit_s)
         except RetriableError:
             self.forget_coordinator(kind, key)
             raise
@@ -247,8 +242,7 @@ class Cluster:
 
     def _find_coordinator(self, kind: CoordinatorType, key: str, deadline: Deadline) -> Node:
         request = FindCoordinatorRequest(key=key, key_type=kind, coordinator_keys=[key])
-        limit_s = deadline.at_most(self.settings.request_timeout_ms / 1000)
-        response = self.call_any(request, FindCoordinatorResponse, timeout_s=max(limit_s, 0.001))
+        response = self.call_any(request, FindCoordinatorResponse, timeout_s=deadline.for_request(self.settings))
         found = response.coordinators[0] if response.coordinators else response
         if found.error_code:
             what = f"{kind.name.lower()} '{key}'"
@@ -257,19 +251,6 @@ class Cluster:
         with self._lock:
             self._coordinators[kind, key] = node
         return node
-
-    def _try_refresh(self, topics: Iterable[str], deadline: Deadline) -> ClientError | None:
-        limit_s = max(0.001, deadline.at_most(self.settings.request_timeout_ms / 1000))
-        try:
-            self.refresh(topics, timeout_s=limit_s)
-        except RetriableError as problem:
-            return problem
-        return None
-
-    def _pause_or_give_up(self, backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
-        if deadline.has_passed:
-            raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
-        time.sleep(deadline.at_most(backoff.next_pause_s()))
 
     def _learn_versions(self, versions: ApiVersions) -> None:
         with self._lock:

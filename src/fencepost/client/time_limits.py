@@ -1,16 +1,24 @@
-"""How long to go on, and how long to pause between two tries."""
+"""How long to go on, how long to pause between two tries, and the one loop around them: `retry`.
 
+Also what has to be closed: `Closing` makes a `with` block of it.
+"""
+
+import math
 import random
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
+from fencepost.client.exceptions import ClientError, RetriableError, Timeout
 from fencepost.client.settings import ClientSettings
 
 Clock = Callable[[], float]
+AnswerT = TypeVar("AnswerT")
+
 JITTER = 0.2
+REQUEST_TIMEOUT_MIN_S = 0.001
 
 
 class Deadline:
@@ -24,7 +32,7 @@ class Deadline:
 
     @property
     def remaining_s(self) -> float:
-        return float("inf") if self._at is None else max(0.0, self._at - self._clock())
+        return math.inf if self._at is None else max(0.0, self._at - self._clock())
 
     @property
     def has_passed(self) -> bool:
@@ -33,6 +41,10 @@ class Deadline:
     def at_most(self, seconds: float) -> float:
         """What is left, but not more than `seconds`."""
         return min(seconds, self.remaining_s)
+
+    def for_request(self, settings: ClientSettings) -> float:
+        """How long one request may take: what is left, at most `request.timeout.ms`, and never nothing at all."""
+        return max(REQUEST_TIMEOUT_MIN_S, self.at_most(settings.request_timeout_ms / 1000))
 
 
 class Backoff:
@@ -53,11 +65,42 @@ class Backoff:
     def reset(self) -> None:
         self._tries = 0
 
+    def pause(self, deadline: Deadline, problem: ClientError, what: str | None, *, at_most_s: float = math.inf) -> None:
+        """Sleep before the next try. When the time is up: `Timeout`, which says what was tried and what kept it from
+        succeeding; without `what` the problem itself."""
+        if deadline.has_passed:
+            if what is None:
+                raise problem
+            raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
+        time.sleep(deadline.at_most(min(self.next_pause_s(), at_most_s)))
 
-# What has to be closed: a `with` block does it, however it ends.
+
+def retry(
+    call: Callable[[], AnswerT],
+    settings: ClientSettings,
+    deadline: Deadline,
+    what: str | None,
+    *,
+    is_retriable: Callable[[ClientError], bool] = lambda problem: isinstance(problem, RetriableError),
+    pause_max_s: Callable[[ClientError], float] = lambda _: math.inf,
+) -> AnswerT:
+    """What `call` returns, called again while what it raises may pass and the time is not up: see `Backoff.pause`.
+
+    What has to be done before the next try (to look for a leader again, say) `call` does before it raises.
+    """
+    backoff = Backoff(settings)
+    while True:
+        try:
+            return call()
+        except ClientError as problem:
+            if not is_retriable(problem):
+                raise
+            backoff.pause(deadline, problem, what, at_most_s=pause_max_s(problem))
 
 
 class Closing(ABC):
+    """A `with` block closes it, however the block ends."""
+
     @abstractmethod
     def close(self) -> None: ...
 

@@ -5,14 +5,15 @@ the identity may add partitions, commit offsets and end it. `uses_v2` says which
 (KIP-890): in the second one brokers add partitions themselves, and ending a transaction gives the next identity.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, Category, category_of, error_of, known_code
-from fencepost.client.exceptions import ClientError, ProducerFenced, RetriableError, Timeout
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.exceptions import ClientError, ProducerFenced
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.client.values import ConsumerGroupMetadata, Offsets, ProducerIdentity
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
@@ -178,40 +179,29 @@ class TransactionControl:
         api_name = type(request).__name__.removesuffix("Request")
         kind = CoordinatorType.TRANSACTION if group_id is None else CoordinatorType.GROUP
         key = self.transactional_id if group_id is None else group_id
-        backoff = Backoff(self._cluster.settings)
-        while True:
-            try:
-                response = self._cluster.call_coordinator(
-                    kind, key, request, response_class, deadline=deadline, at_most=at_most, at_least=at_least
-                )
-                code = error_code_of(response)
-                if code == ErrorCode.NONE:
-                    return response
-                problem = self._refused(api_name, code, identity)
-                if category_of(code, api_name) is not Category.RETRIABLE:
-                    raise problem
-                if known_code(code) in FIND_COORDINATOR_AGAIN:
-                    self._cluster.forget_coordinator(kind, key)
-            except RetriableError as lost:
-                problem, code = lost, ErrorCode.NETWORK_EXCEPTION
-            pause_s = backoff.next_pause_s()
-            if code == ErrorCode.CONCURRENT_TRANSACTIONS:
-                pause_s = min(pause_s, CONCURRENT_PAUSE_S)
-            if deadline.remaining_s <= pause_s:
-                raise Timeout(
-                    f"transactional id '{self.transactional_id}': {api_name} was not answered for good in time; "
-                    f"the last try said: {problem}"
-                ) from problem
-            time.sleep(pause_s)
+
+        def ask() -> ResponseT:
+            response = self._cluster.call_coordinator(
+                kind, key, request, response_class, deadline=deadline, at_most=at_most, at_least=at_least
+            )
+            code = error_code_of(response)
+            if code == ErrorCode.NONE:
+                return response
+            if known_code(code) in FIND_COORDINATOR_AGAIN:
+                self._cluster.forget_coordinator(kind, key)
+            raise self._refused(api_name, code, identity)
+
+        what = f"transactional id '{self.transactional_id}': a final answer to {api_name}"
+        return retry(ask, self._cluster.settings, deadline, what, pause_max_s=_pause_max_s)
 
     def _refused(self, api_name: str, error_code: int, identity: ProducerIdentity | None) -> ClientError:
         whose = "" if identity is None else f" with {identity}"
         what = f"transactional id '{self.transactional_id}'{whose}"
         error = error_of(error_code, api_name, what=what)
-        if not isinstance(error, ProducerFenced) or error.answer is None:
-            return error
-        explanation = f"{error.answer.explanation} {self._current_owner()}".rstrip()
-        return error_of(error_code, api_name, what=what, explanation=explanation)
+        if isinstance(error, ProducerFenced):
+            explanation = f"{ProducerFenced.__doc__} {self._current_owner()}".rstrip()
+            error = error_of(error_code, api_name, what=what, explanation=explanation)
+        return error
 
     def identity_after_own_abort(self, identity: ProducerIdentity) -> ProducerIdentity | None:
         """What an open transaction's identity has become if the coordinator aborted it by itself: it timed out, or its
@@ -253,6 +243,10 @@ class TransactionControl:
         except ClientError:
             return None
         return next((row for row in response.transaction_states if row.error_code == ErrorCode.NONE), None)
+
+
+def _pause_max_s(problem: ClientError) -> float:
+    return CONCURRENT_PAUSE_S if problem.error_code == ErrorCode.CONCURRENT_TRANSACTIONS else math.inf
 
 
 def _error_code(response: "InitProducerIdResponse | AddOffsetsToTxnResponse | EndTxnResponse") -> int:
