@@ -25,14 +25,7 @@ import pyarrow as pa
 from confluent_kafka import Consumer, Producer, TopicPartition
 from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
 
-from fencepost.records.columnar import (
-    Kernels,
-    decode_batches,
-    encode_batches,
-    murmur2_partitions,
-    numba_kernels,
-    numpy_kernels,
-)
+from fencepost.records.columnar import decode_batches, encode_batches, murmur2_partitions
 
 KEY_BYTES, VALUE_BYTES = 10, 100
 BATCH_RECORDS = (10_000, 500)
@@ -91,24 +84,23 @@ def make_table(row_count: int) -> pa.RecordBatch:
     return pa.record_batch({"key": column(KEY_BYTES), "value": column(VALUE_BYTES), "timestamp": timestamps})
 
 
-def our_round(rates: Rates, table: pa.RecordBatch, kernels: Kernels) -> None:
+def our_round(rates: Rates, table: pa.RecordBatch) -> None:
     for batch_records in BATCH_RECORDS:
-        name = f"{kernels.name}, {batch_records:,} a batch"
+        name = f"{batch_records:,} a batch"
         encode = partial(
             encode_batches,
             table,
             default_timestamp_ms=0,
             batch_bytes_max=2**21,
             record_count_max=batch_records,
-            kernels=kernels,
         )
         batches = rates.time(f"encode, {name}", len(table), encode)
-        decode = partial(decode_batches, memoryview(b"".join(batches)), kernels=kernels)
+        decode = partial(decode_batches, memoryview(b"".join(batches)))
         decoded = rates.time(f"decode, {name}", len(table), decode)
         if not decoded.records.select(["key", "value"]).equals(table.select(["key", "value"])):
             raise SystemExit(f"{name}: decoded columns differ from the encoded ones")
-    partition = partial(murmur2_partitions, table.column("key"), 12, kernels=kernels)
-    rates.time(f"murmur2 partitions, {kernels.name}", len(table), partition)
+    partition = partial(murmur2_partitions, table.column("key"), 12)
+    rates.time("murmur2 partitions", len(table), partition)
 
 
 class Librdkafka:
@@ -184,17 +176,12 @@ class Librdkafka:
 def measure(*, quick: bool) -> Rates:
     rates = Rates()
     table = make_table(ROW_COUNT)
-    compiled, plain = numba_kernels(), numpy_kernels()
-    if compiled is None:
-        raise SystemExit("numba is not installed: there is nothing to hold to the goals")
-    our_round(Rates(), table, compiled)
+    our_round(Rates(), table)
     rival = Librdkafka(table)
-    for number in range(2 if quick else 12):
+    for _ in range(2 if quick else 12):
         with one_core():
             for _ in range(REPEATS):
-                our_round(rates, table, compiled)
-            if number < 2:
-                our_round(rates, table, plain)
+                our_round(rates, table)
         rival.round(rates)
     rival.close()
     return rates
@@ -206,14 +193,13 @@ def figures_of(rates: Rates) -> list[Figure]:
         if name in RIVALS.values():
             figures.append(Figure(name, rate, "M records/s"))
             continue
-        is_held = name.startswith(tuple(RIVALS)) and "numba" in name
-        goal = RECORDS_PER_SECOND_GOAL if is_held else None
+        goal = RECORDS_PER_SECOND_GOAL if name.startswith(tuple(RIVALS)) else None
         figures.append(
             Figure(name, rates.core[name], "M records/s", at_least=goal, note=f"{rate:.2f} by the wall clock")
         )
     for direction, rival in RIVALS.items():
         for batch_records in BATCH_RECORDS:
-            name = f"{direction}, numba, {batch_records:,} a batch"
+            name = f"{direction}, {batch_records:,} a batch"
             # librdkafka filled batches of 10,000; the smaller ones are compared for information.
             goal = RATIO_GOAL if batch_records == BATCH_RECORDS[0] else None
             ratio = rates.wall[name] / rates.wall[rival]

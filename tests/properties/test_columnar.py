@@ -1,9 +1,10 @@
-"""Any columns: both sets of kernels agree to the byte, rows survive, limits hold, the plain codec says the same."""
+"""Any columns: the batches are the plain builder's to the byte, rows survive, limits hold and are used up."""
 
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.client.producer.producer import murmur2
 from fencepost.records.builder import build_batch
 from fencepost.records.columnar import (
     RECORD_SCHEMA_WITH_HEADERS,
@@ -11,8 +12,6 @@ from fencepost.records.columnar import (
     decode_batches,
     encode_batches,
     murmur2_partitions,
-    numba_kernels,
-    numpy_kernels,
 )
 from fencepost.records.compression import Compression
 from fencepost.records.header import read_header, stamp_in_place
@@ -69,7 +68,7 @@ def offsets_stamped(batches: list[bytearray], base_offset: int) -> bytes:
     batch_bytes_max=st.integers(60_000, 200_000),
     record_count_max=st.integers(1, 50),
 )
-def test_both_kernels_write_the_same_batches_and_rows_survive(
+def test_batches_are_the_plain_builders_and_rows_survive(
     rows: list[tuple],
     window: tuple[int, int],
     codec: Compression,
@@ -79,48 +78,35 @@ def test_both_kernels_write_the_same_batches_and_rows_survive(
 ) -> None:
     table = table_of(rows).slice(*window)
     rows = rows[window[0] : window[0] + window[1]]
-    options = {
-        "default_timestamp_ms": 0,
-        "compression": codec,
-        "producer": stamp,
-        "batch_bytes_max": batch_bytes_max,
-        "record_count_max": record_count_max,
-    }
-    batches = encode_batches(table, kernels=numba_kernels(), **options)
-    assert encode_batches(table, kernels=numpy_kernels(), **options) == batches
-    assert all(len(batch) <= batch_bytes_max for batch in batches)
-    assert all(read_header(batch).record_count <= record_count_max for batch in batches)
-    fetched = offsets_stamped(batches, 1000)
-    decoded = [decode_batches(fetched, kernels=kernels) for kernels in (numba_kernels(), numpy_kernels())]
-    assert decoded[0].records.equals(decoded[1].records)
-    assert decoded[0][1:] == decoded[1][1:] == (1000 + len(rows) if rows else 0, len(fetched))
-    records = decoded[0].records
-    records.validate(full=True)
-    assert records.column("offset").to_pylist() == list(range(1000, 1000 + len(rows)))
-    assert records.column("key").to_pylist() == [row[0] for row in rows]
-    assert records.column("value").to_pylist() == [row[1] for row in rows]
-    assert records.column("timestamp").view(pa.int64()).to_pylist() == [row[2] for row in rows]
-    headers = [
-        [(header["key"], header["value"]) for header in row or []] for row in records.column("headers").to_pylist()
-    ]
-    assert headers == [row[3] for row in rows]
-
-
-@settings(deadline=None, max_examples=100)
-@given(rows=ROWS, stamp=STAMPS)
-def test_batch_is_the_one_that_the_plain_builder_makes_and_the_plain_reader_reads(
-    rows: list[tuple], stamp: ProducerStamp
-) -> None:
-    rows = [(key, value, timestamp // 2, headers) for key, value, timestamp, headers in rows]  # deltas fit 64 bits
     expected = [
-        Record(offset, timestamp, key, value, tuple(headers))
-        for offset, (key, value, timestamp, headers) in enumerate(rows)
+        Record(1000 + index, timestamp, key, value, tuple(headers))
+        for index, (key, value, timestamp, headers) in enumerate(rows)
     ]
-    batches = encode_batches(
-        table_of(rows), default_timestamp_ms=0, producer=stamp, batch_bytes_max=2**24, kernels=numba_kernels()
-    )
-    assert [bytes(batch) for batch in batches] == ([build_batch(expected, **stamp._asdict())] if rows else [])
+    limits = {"batch_bytes_max": batch_bytes_max, "record_count_max": record_count_max}
+    batches = encode_batches(table, default_timestamp_ms=0, compression=codec, producer=stamp, **limits)
+    assert all(len(batch) <= batch_bytes_max for batch in batches)
+    fetched = offsets_stamped(batches, 1000)
     assert [record for batch in batches for record in read_records(batch)] == expected
+
+    start = 0
+    for batch in encode_batches(table, default_timestamp_ms=0, producer=stamp, **limits):
+        end = start + read_header(batch).record_count
+        assert bytes(batch) == build_batch(expected[start:end], **stamp._asdict())
+        with_next = build_batch(expected[start : end + 1])
+        assert end == len(rows) or end - start == record_count_max or len(with_next) > batch_bytes_max
+        start, stamp = end, stamp.after(end - start)
+
+    records, *place = decode_batches(fetched)
+    assert place == [1000 + len(rows) if rows else 0, len(fetched)]
+    records.validate(full=True)
+    assert records.column("offset").to_pylist() == [record.offset for record in expected]
+    assert records.column("key").to_pylist() == [record.key for record in expected]
+    assert records.column("value").to_pylist() == [record.value for record in expected]
+    assert records.column("timestamp").view(pa.int64()).to_pylist() == [record.timestamp_ms for record in expected]
+    headers = [
+        tuple((header["key"], header["value"]) for header in row or []) for row in records.column("headers").to_pylist()
+    ]
+    assert headers == [record.headers for record in expected]
 
 
 @settings(deadline=None, max_examples=60)
@@ -139,19 +125,17 @@ def test_any_range_of_offsets_can_be_read_out_of_any_mix_of_batches(
         batches += encode_batches(table, default_timestamp_ms=0, compression=codec)
     fetched = offsets_stamped(batches, 10)
     wanted = OffsetRange(start_offset, start_offset + length)
-    for kernels in (numba_kernels(), numpy_kernels()):
-        decoded = decode_batches(fetched, offsets=wanted, kernels=kernels)
-        expected = [offset for offset in range(10, 10 + sum(sizes)) if offset in wanted]
-        assert decoded.records.column("offset").to_pylist() == expected
-        assert decoded.next_offset >= start_offset
-        assert all(offset < decoded.next_offset for offset in expected)
+    decoded = decode_batches(fetched, offsets=wanted)
+    expected = [offset for offset in range(10, 10 + sum(sizes)) if offset in wanted]
+    assert decoded.records.column("offset").to_pylist() == expected
+    assert decoded.next_offset >= start_offset
+    assert all(offset < decoded.next_offset for offset in expected)
 
 
 @settings(deadline=None, max_examples=100)
 @given(keys=st.lists(st.none() | st.binary(max_size=70), max_size=50), partition_count=st.integers(1, 2**31 - 1))
-def test_both_kernels_put_keys_on_the_same_partitions(keys: list[bytes | None], partition_count: int) -> None:
-    column = pa.array(keys, pa.binary())
-    compiled = murmur2_partitions(column, partition_count, kernels=numba_kernels())
-    assert murmur2_partitions(column, partition_count, kernels=numpy_kernels()).tolist() == compiled.tolist()
-    assert all((partition == -1) == (key is None) for key, partition in zip(keys, compiled, strict=True))
-    assert all(-1 <= partition < partition_count for partition in compiled)
+def test_a_column_of_keys_lands_where_the_producer_puts_each_key(
+    keys: list[bytes | None], partition_count: int
+) -> None:
+    expected = [-1 if key is None else (murmur2(key) & 0x7FFFFFFF) % partition_count for key in keys]
+    assert murmur2_partitions(pa.array(keys, pa.binary()), partition_count).tolist() == expected

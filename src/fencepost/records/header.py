@@ -9,54 +9,12 @@ Offsets and timestamps of a batch with the delete-horizon flag are read the same
 import struct
 from collections.abc import Iterator
 from enum import IntEnum
-from functools import lru_cache
 from typing import NamedTuple
 
 from crc32c import crc32c
 
 from fencepost.records.record import InvalidRecordBatch, increment_sequence
 from fencepost.types import NO_SEQUENCE, Buffer
-
-# CRC-32C as arithmetic: what a change in front of some bytes does to their checksum, without reading those bytes.
-#
-# A checksum is a polynomial over GF(2), modulo Castagnoli's; the highest bit stands for x to the power of 0. Two
-# messages of one length whose checksums differ by d still differ behind n more bytes that they share: by d times x to
-# the power of 8n.
-
-
-_POLYNOMIAL = 0x82F63B78
-_ONE = 1 << 31
-_X_TO_THE_8 = _ONE >> 8
-_FINE = 1024
-"""Batches of about one size share what is left of it above this, so that both factors have been computed before."""
-
-
-def shifted(difference: int, size_bytes: int) -> int:
-    """How far two checksums are apart that differ so, behind `size_bytes` bytes more."""
-    fine_bytes = size_bytes % _FINE
-    return _multiply(_multiply(difference, _power(fine_bytes)), _power(size_bytes - fine_bytes))
-
-
-@lru_cache(maxsize=4 * _FINE)
-def _power(size_bytes: int) -> int:
-    """x to the power of 8 times so much."""
-    if size_bytes == 0:
-        return _ONE
-    if size_bytes % 2:
-        return _multiply(_power(size_bytes - 1), _X_TO_THE_8)
-    half = _power(size_bytes // 2)
-    return _multiply(half, half)
-
-
-def _multiply(one: int, other: int) -> int:
-    product = 0
-    while one:
-        if one & _ONE:
-            product ^= other
-        one = (one << 1) & 0xFFFFFFFF
-        other = other >> 1 ^ _POLYNOMIAL if other & 1 else other >> 1
-    return product
-
 
 HEADER_BYTES = 61
 MAGIC = 2
@@ -155,25 +113,18 @@ def read_header(buffer: Buffer, position: int = 0) -> BatchHeader:
 def write_header(header: BatchHeader, payload: Buffer, *, is_sealed: bool = True) -> bytes:
     """The 61 bytes that go before `payload`; length and checksum are computed, whatever `header` says about them.
 
-    Without a seal the checksum is left out: somebody will write the header once more.
+    Without a seal the checksum is left out: the header will be written once more.
     """
     checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
     crc = crc32c(payload, crc32c(checked)) if is_sealed else 0
-    return _unchecked(header, HEADER_BYTES + len(payload), crc) + checked
+    batch_length = HEADER_BYTES + len(payload) - LENGTH_END
+    return _UNCHECKED.pack(header.base_offset, batch_length, header.leader_epoch, header.magic, crc) + checked
 
 
 def rewrite_header(batch: bytearray | memoryview, header: BatchHeader) -> None:
-    """Give a sealed batch another header, in place. Its records are not read: the new checksum follows from the old one
-    and the two headers. Records that were damaged since the old one was computed stay damaged for whoever checks them.
-    """
-    checked = _CHECKED.pack(*header[_FIRST_CHECKED_FIELD:])
-    difference = crc32c(batch[CHECKSUM_START:HEADER_BYTES]) ^ crc32c(checked)
-    crc = read_header(batch).crc ^ shifted(difference, len(batch) - HEADER_BYTES)
-    batch[:HEADER_BYTES] = _unchecked(header, len(batch), crc) + checked
-
-
-def _unchecked(header: BatchHeader, size_bytes: int, crc: int) -> bytes:
-    return _UNCHECKED.pack(header.base_offset, size_bytes - LENGTH_END, header.leader_epoch, header.magic, crc)
+    """Give a sealed batch another header, in place. Records that do not match their checksum any more do not match the
+    new one either: damage is found by who checks the batch next."""
+    batch[:HEADER_BYTES] = write_header(header, memoryview(batch)[HEADER_BYTES:], is_sealed=check_crc(batch))
 
 
 def stamp(header: BatchHeader) -> bytes:

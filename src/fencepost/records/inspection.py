@@ -9,7 +9,6 @@ batch out of sequence, a wrong maximum timestamp), this refuses or leaves the by
 """
 
 import contextlib
-import ctypes
 
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression
@@ -18,58 +17,6 @@ from fencepost.records.reader import read_payload, view_payload
 from fencepost.records.record import InvalidRecordBatch
 from fencepost.records.varint import read_varint, read_varlong
 from fencepost.types import NO_TIMESTAMP, Buffer
-
-# What a view looks at: the object below it, and where in that object the view begins.
-#
-# CPython copies every n-th byte of a `bytes` or `bytearray` ten times as fast as of a `memoryview`, and a view does not
-# tell where it begins: the addresses of both do.
-
-
-class _Buffer(ctypes.Structure):
-    """CPython's `Py_buffer`."""
-
-    _fields_ = (
-        ("address", ctypes.c_void_p),
-        ("owner", ctypes.c_void_p),
-        ("size_bytes", ctypes.c_ssize_t),
-        ("item_bytes", ctypes.c_ssize_t),
-        ("is_readonly", ctypes.c_int),
-        ("dimensions", ctypes.c_int),
-        ("format", ctypes.c_void_p),
-        ("shape", ctypes.c_void_p),
-        ("strides", ctypes.c_void_p),
-        ("suboffsets", ctypes.c_void_p),
-        ("internal", ctypes.c_void_p),
-    )
-    address: int | None
-
-
-_CONTIGUOUS = 0
-_get_buffer = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_Buffer), ctypes.c_int)(
-    ("PyObject_GetBuffer", ctypes.pythonapi)
-)
-_release_buffer = ctypes.PYFUNCTYPE(None, ctypes.POINTER(_Buffer))(("PyBuffer_Release", ctypes.pythonapi))
-
-
-def underlying(data: Buffer) -> tuple[bytes | bytearray, int]:
-    """The bytes below a contiguous view and where it begins in them; a copy where there is something else below."""
-    if isinstance(data, memoryview):
-        below = data.obj
-        if isinstance(below, bytes | bytearray):
-            return below, _address(data) - _address(below)
-        return bytes(data), 0
-    return data, 0
-
-
-def _address(data: Buffer) -> int:
-    """Good as long as nobody resizes what is there."""
-    found = _Buffer()
-    _get_buffer(data, found, _CONTIGUOUS)
-    try:
-        return found.address or 0
-    finally:
-        _release_buffer(found)
-
 
 ALIKE_RECORDS_MIN = 32
 """Looking for neighbours of one size takes as long as walking over a few records."""
@@ -91,8 +38,7 @@ def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | Non
 
 def _end_of_records(payload: Buffer, record_count: int) -> int:
     """Where the last record ends. This runs for every record that is produced."""
-    # A record takes a byte at least: a count that cannot be true does not get to walk behind the payload.
-    if ALIKE_RECORDS_MIN < record_count <= len(payload):
+    if record_count > ALIKE_RECORDS_MIN:
         with contextlib.suppress(IndexError, InvalidRecordBatch):
             return _end_of_many(payload, record_count)
     # Also to tell what is wrong, with its place in the payload.
@@ -102,27 +48,25 @@ def _end_of_records(payload: Buffer, record_count: int) -> int:
 def _end_of_many(payload: Buffer, record_count: int) -> int:
     """Neighbours of one size are passed over together; where there are none, records are walked, more of them after
     each attempt that failed."""
-    data, start = underlying(payload)
-    end = start + len(payload)
-    position = start
+    data = bytes(payload)  # every n-th byte of a view is copied ten times as slowly
+    position = 0
     window = walked = ALIKE_RECORDS_MIN
     while record_count > ALIKE_RECORDS_MIN:
         wanted = min(window, record_count)
-        passed, after = _pass_alike(data, position, end, wanted)
+        passed, after = _pass_alike(data, position, wanted)
         window = 8 * window if passed == wanted else ALIKE_RECORDS_MIN
         if passed >= ALIKE_RECORDS_MIN:
             walked = ALIKE_RECORDS_MIN
         else:
             passed = min(walked, record_count)
-            # Behind the payload there may be more data: who walks into it has passed the end, and never comes back.
             after = _walk(data, position, passed)
             walked *= 2
         position = after
         record_count -= passed
-    return _walk(data, position, record_count) - start
+    return _walk(data, position, record_count)
 
 
-def _pass_alike(data: bytes | bytearray, position: int, end: int, record_count: int) -> tuple[int, int]:
+def _pass_alike(data: bytes, position: int, record_count: int) -> tuple[int, int]:
     """How many records from here on, up to so many, have the size of the first, and where the last of them ends. They
     do if the bytes of its length stand again wherever a record of that size would begin."""
     length, start = read_varint(data, position)
@@ -130,7 +74,7 @@ def _pass_alike(data: bytes | bytearray, position: int, end: int, record_count: 
         return 0, position
     size_bytes = start - position + length
     for at in range(position, start):
-        column = data[at : min(at + (record_count - 1) * size_bytes + 1, end) : size_bytes]
+        column = data[at : at + (record_count - 1) * size_bytes + 1 : size_bytes]
         record_count = len(column)
         if column != column[:1] * record_count:  # compared at once; stripping looks at one after the other
             record_count -= len(column.lstrip(column[:1]))

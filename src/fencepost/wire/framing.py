@@ -6,7 +6,6 @@ that spans chunks is gathered once, in a buffer of its own. Who can receive into
 `room` of such a frame, and saves the copy.
 """
 
-import ctypes
 from collections import deque
 from struct import Struct
 
@@ -19,10 +18,6 @@ GROWTH = 32
 ROOM_BYTES_MIN = 16 * 1024
 """For less than that a copy costs less than receiving it apart from what follows."""
 NO_MEMORY = memoryview(b"")
-_unfilled = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
-    ("PyByteArray_FromStringAndSize", ctypes.pythonapi)
-)
-"""A bytearray of some size, without the zeros that Python would fill it with only for them to be overwritten."""
 
 
 class FrameReader:
@@ -95,7 +90,7 @@ class FrameReader:
 
     def _reserve(self, size_bytes: int) -> None:
         if size_bytes > len(self._gathered):
-            grown = memoryview(_unfilled(None, max(size_bytes, min(self._wanted, GROWTH * size_bytes))))
+            grown = memoryview(bytearray(max(size_bytes, min(self._wanted, GROWTH * size_bytes))))
             grown[: self._filled] = self._gathered[: self._filled]
             self._gathered = grown
 

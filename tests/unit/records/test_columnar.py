@@ -13,19 +13,14 @@ from fencepost.records.builder import build_batch
 from fencepost.records.columnar import (
     RECORD_SCHEMA,
     RECORD_SCHEMA_WITH_HEADERS,
-    Kernels,
     ProducerStamp,
     RecordTooLarge,
     UnsupportedColumn,
     decode_batches,
-    default_kernels,
     encode_batches,
     encode_columns,
-    numba_kernels,
-    numpy_kernels,
     record_columns,
     stamp_producer,
-    warm_up,
 )
 from fencepost.records.columnar.encode import BATCH_BYTES_MAX
 from fencepost.records.compression import Compression
@@ -37,14 +32,6 @@ from fencepost.types import OffsetRange
 
 HEADERS_TYPE = RECORD_SCHEMA_WITH_HEADERS.field("headers").type
 KEYLESS_HEADERS = pa.array([[], [(None, b"v")]], pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()})))
-
-
-@pytest.fixture(params=["numba", "numpy"])
-def kernels(request: pytest.FixtureRequest) -> Kernels:
-    chosen = {"numba": numba_kernels, "numpy": numpy_kernels}[request.param]()
-    assert chosen is not None
-    assert chosen.name == request.param
-    return chosen
 
 
 def rows_of(table: pa.RecordBatch) -> list[Record]:
@@ -90,12 +77,11 @@ EVERYTHING_AS_RECORDS = [
 ]
 
 
-def test_batch_has_the_bytes_that_the_record_by_record_builder_makes(kernels: Kernels) -> None:
+def test_batch_has_the_bytes_that_the_record_by_record_builder_makes() -> None:
     batches = encode_batches(
         EVERYTHING,
         default_timestamp_ms=99,
         producer=ProducerStamp(producer_id=9000, producer_epoch=3, base_sequence=17, is_transactional=True),
-        kernels=kernels,
     )
     expected = build_batch(
         EVERYTHING_AS_RECORDS, producer_id=9000, producer_epoch=3, base_sequence=17, is_transactional=True
@@ -104,25 +90,23 @@ def test_batch_has_the_bytes_that_the_record_by_record_builder_makes(kernels: Ke
 
 
 @pytest.mark.parametrize("codec", list(Compression))
-def test_records_survive_every_codec(kernels: Kernels, codec: Compression) -> None:
-    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=99, compression=codec, kernels=kernels)
+def test_records_survive_every_codec(codec: Compression) -> None:
+    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=99, compression=codec)
     assert read_header(batch).compression == codec
     assert check_crc(batch)
     assert read_records(batch) == EVERYTHING_AS_RECORDS
-    decoded = decode_batches(batch, kernels=kernels)
+    decoded = decode_batches(batch)
     assert rows_of(decoded.records) == EVERYTHING_AS_RECORDS
     assert decoded.records.schema == RECORD_SCHEMA_WITH_HEADERS
     decoded.records.validate(full=True)
 
 
-def test_payload_that_does_not_shrink_stays_plain_so_that_the_limit_holds(kernels: Kernels) -> None:
+def test_payload_that_does_not_shrink_stays_plain_so_that_the_limit_holds() -> None:
     noise = np.random.default_rng(5).bytes(10_000)
     table = pa.record_batch({"value": [noise]})
-    (plain,) = encode_batches(table, default_timestamp_ms=0, kernels=kernels)
+    (plain,) = encode_batches(table, default_timestamp_ms=0)
     for codec in Compression:
-        (batch,) = encode_batches(
-            table, default_timestamp_ms=0, compression=codec, batch_bytes_max=len(plain), kernels=kernels
-        )
+        (batch,) = encode_batches(table, default_timestamp_ms=0, compression=codec, batch_bytes_max=len(plain))
         assert batch == plain
 
 
@@ -137,12 +121,12 @@ def test_payload_that_does_not_shrink_stays_plain_so_that_the_limit_holds(kernel
         pa.dictionary(pa.int8(), pa.string()),
     ],
 )
-def test_every_layout_of_bytes_gives_the_same_batch(kernels: Kernels, array_type: pa.DataType) -> None:
+def test_every_layout_of_bytes_gives_the_same_batch(array_type: pa.DataType) -> None:
     words = ["", "one", None, "twenty-two", "x" * 1000]
     table = pa.record_batch(
         {"key": pa.array(words, pa.string()).cast(array_type), "value": pa.array(words, pa.binary())}
     )
-    (batch,) = encode_batches(table, default_timestamp_ms=0, kernels=kernels)
+    (batch,) = encode_batches(table, default_timestamp_ms=0)
     assert [record.key for record in read_records(batch)] == [record.value for record in read_records(batch)]
     assert [record.key for record in read_records(batch)] == [
         word.encode() if word is not None else None for word in words
@@ -150,33 +134,33 @@ def test_every_layout_of_bytes_gives_the_same_batch(kernels: Kernels, array_type
 
 
 @pytest.mark.parametrize(("start", "length"), [(0, 4), (1, 3), (2, 1), (3, 1), (4, 0), (1, 2)])
-def test_slice_of_a_table_encodes_as_its_rows_alone(kernels: Kernels, start: int, length: int) -> None:
+def test_slice_of_a_table_encodes_as_its_rows_alone(start: int, length: int) -> None:
     sliced = EVERYTHING.slice(start, length)
-    batches = encode_batches(sliced, default_timestamp_ms=99, kernels=kernels)
+    batches = encode_batches(sliced, default_timestamp_ms=99)
     expected = EVERYTHING_AS_RECORDS[start : start + length]
     assert [bytes(batch) for batch in batches] == ([build_batch(expected)] if expected else [])
 
 
-def test_slices_inside_nested_header_arrays_are_followed(kernels: Kernels) -> None:
+def test_slices_inside_nested_header_arrays_are_followed() -> None:
     entries = pa.array([("no", b"0"), ("a", b"1"), ("b", None), ("c", b"3"), ("no", b"9")], HEADERS_TYPE.value_type)
     lists = pa.ListArray.from_arrays([0, 0, 1, 3], entries.slice(1, 3)).slice(1)
     table = pa.record_batch({"value": pa.array([b"x", b"y"]), "headers": lists})
-    (batch,) = encode_batches(table, default_timestamp_ms=0, kernels=kernels)
+    (batch,) = encode_batches(table, default_timestamp_ms=0)
     assert [record.headers for record in read_records(batch)] == [(("a", b"1"),), (("b", None), ("c", b"3"))]
 
 
-def test_bytes_under_a_null_are_not_written(kernels: Kernels) -> None:
+def test_bytes_under_a_null_are_not_written() -> None:
     offsets, data = np.array([0, 3, 6], np.int32), b"yesno!"
     values = pa.Array.from_buffers(
         pa.binary(), 2, [pa.py_buffer(b"\x01"), pa.py_buffer(offsets), pa.py_buffer(data)], null_count=1
     )
-    (batch,) = encode_batches(pa.record_batch({"value": values}), default_timestamp_ms=0, kernels=kernels)
+    (batch,) = encode_batches(pa.record_batch({"value": values}), default_timestamp_ms=0)
     assert [record.value for record in read_records(batch)] == [b"yes", None]
 
 
-def test_chunks_of_a_table_do_not_end_batches(kernels: Kernels) -> None:
+def test_chunks_of_a_table_do_not_end_batches() -> None:
     one_row = pa.table({"value": pa.array([b"x"]), "key": pa.array(["k"])})
-    batches = encode_batches(pa.concat_tables([one_row] * 50), default_timestamp_ms=3, kernels=kernels)
+    batches = encode_batches(pa.concat_tables([one_row] * 50), default_timestamp_ms=3)
     assert [read_header(batch).record_count for batch in batches] == [50]
 
 
@@ -191,22 +175,20 @@ def test_chunks_of_a_table_do_not_end_batches(kernels: Kernels) -> None:
         (pa.array([None, None], pa.int64()), [99, 99]),
     ],
 )
-def test_timestamps_of_every_unit_become_milliseconds(
-    kernels: Kernels, timestamps: pa.Array, milliseconds: list[int]
-) -> None:
+def test_timestamps_of_every_unit_become_milliseconds(timestamps: pa.Array, milliseconds: list[int]) -> None:
     table = pa.record_batch({"value": [b"a", b"b"], "timestamp": timestamps})
-    (batch,) = encode_batches(table, default_timestamp_ms=99, kernels=kernels)
-    decoded = decode_batches(batch, kernels=kernels).records
+    (batch,) = encode_batches(table, default_timestamp_ms=99)
+    decoded = decode_batches(batch).records
     assert decoded.column("timestamp").view(pa.int64()).to_pylist() == milliseconds
     assert (read_header(batch).base_timestamp, read_header(batch).max_timestamp) == (milliseconds[0], max(milliseconds))
 
 
-def test_batches_fill_up_to_the_limit_and_never_pass_it(kernels: Kernels) -> None:
+def test_batches_fill_up_to_the_limit_and_never_pass_it() -> None:
     rng = np.random.default_rng(11)
     values = [rng.bytes(int(length)) for length in rng.integers(0, 400, 2000)]
     table = pa.record_batch({"value": values, "timestamp": rng.integers(0, 10**6, 2000)})
     for limit in (600, 4_096, 16_500, 100_000):
-        batches = encode_batches(table, default_timestamp_ms=0, batch_bytes_max=limit, kernels=kernels)
+        batches = encode_batches(table, default_timestamp_ms=0, batch_bytes_max=limit)
         assert [record.value for batch in batches for record in read_records(batch)] == values
         assert max(len(batch) for batch in batches) <= limit
         for batch, following in itertools.pairwise(batches):
@@ -215,31 +197,29 @@ def test_batches_fill_up_to_the_limit_and_never_pass_it(kernels: Kernels) -> Non
             assert len(build_batch([*last, first])) > limit, "the next record would have fitted"
 
 
-def test_batches_hold_no_more_records_than_asked_and_sequences_go_on(kernels: Kernels) -> None:
+def test_batches_hold_no_more_records_than_asked_and_sequences_go_on() -> None:
     table = pa.record_batch({"value": [b"x"] * 10})
     stamp = ProducerStamp(producer_id=1, producer_epoch=0, base_sequence=2**31 - 5)
-    batches = encode_batches(table, default_timestamp_ms=0, record_count_max=4, producer=stamp, kernels=kernels)
+    batches = encode_batches(table, default_timestamp_ms=0, record_count_max=4, producer=stamp)
     headers = [read_header(batch) for batch in batches]
     assert [header.record_count for header in headers] == [4, 4, 2]
     assert [header.base_sequence for header in headers] == [2**31 - 5, 2**31 - 1, 3]
     assert [header.last_offset_delta for header in headers] == [3, 3, 1]
 
 
-def test_record_that_fits_no_batch_is_named_by_row_and_key(kernels: Kernels) -> None:
+def test_record_that_fits_no_batch_is_named_by_row_and_key() -> None:
     table = pa.table({"key": ["a", "b", "the-culprit", None], "value": [b"1", b"2", b"x" * 500, b"4"]})
     with pytest.raises(RecordTooLarge, match=r"row 2 with key b'the-culprit' .* limit is 300") as caught:
-        encode_batches(table, default_timestamp_ms=0, batch_bytes_max=300, kernels=kernels)
+        encode_batches(table, default_timestamp_ms=0, batch_bytes_max=300)
     error = caught.value
     assert (error.row, error.key) == (2, b"the-culprit")
-    only_it = encode_batches(
-        table.slice(2, 1), default_timestamp_ms=0, batch_bytes_max=error.size_bytes, kernels=kernels
-    )
+    only_it = encode_batches(table.slice(2, 1), default_timestamp_ms=0, batch_bytes_max=error.size_bytes)
     assert len(only_it[0]) == error.size_bytes
 
 
-def test_no_rows_make_no_batches(kernels: Kernels) -> None:
+def test_no_rows_make_no_batches() -> None:
     schema = pa.schema({"key": pa.binary(), "value": pa.binary()})
-    assert encode_batches(schema.empty_table(), default_timestamp_ms=0, kernels=kernels) == []
+    assert encode_batches(schema.empty_table(), default_timestamp_ms=0) == []
     assert encode_batches(pa.record_batch({"value": pa.array([], pa.binary())}), default_timestamp_ms=0) == []
 
 
@@ -255,22 +235,20 @@ def test_no_rows_make_no_batches(kernels: Kernels) -> None:
         ({"value": [b"x", b"y"], "headers": KEYLESS_HEADERS}, "row 1 has a header without a key"),
     ],
 )  # fmt: skip
-def test_column_that_is_no_part_of_a_record_is_refused(
-    kernels: Kernels, table: dict[str, object], complaint: str
-) -> None:
+def test_column_that_is_no_part_of_a_record_is_refused(table: dict[str, object], complaint: str) -> None:
     with pytest.raises(UnsupportedColumn, match=complaint):
-        encode_batches(pa.record_batch(table), default_timestamp_ms=0, kernels=kernels)
+        encode_batches(pa.record_batch(table), default_timestamp_ms=0)
 
 
-def test_offsets_outside_the_data_of_a_column_are_refused(kernels: Kernels) -> None:
+def test_offsets_outside_the_data_of_a_column_are_refused() -> None:
     for offsets in ([0, 900, 2], [0, -5, 2]):  # Arrow itself looks at the last one only
         buffers = [None, pa.py_buffer(np.array(offsets, np.int32)), pa.py_buffer(b"abc")]
         values = pa.Array.from_buffers(pa.binary(), 2, buffers)
         with pytest.raises(UnsupportedColumn, match="outside its data"):
-            encode_batches(pa.record_batch([values], ["value"]), default_timestamp_ms=0, kernels=kernels)
+            encode_batches(pa.record_batch([values], ["value"]), default_timestamp_ms=0)
 
 
-def test_finished_batch_can_be_given_to_another_producer(kernels: Kernels) -> None:
+def test_finished_batch_can_be_given_to_another_producer() -> None:
     first = ProducerStamp(producer_id=5, producer_epoch=1, base_sequence=0, is_transactional=True)
     second = first._replace(producer_epoch=2, base_sequence=40)
     batch, expected = (
@@ -284,18 +262,18 @@ def test_finished_batch_can_be_given_to_another_producer(kernels: Kernels) -> No
     assert check_crc(batch)
 
 
-def test_decoding_leaves_out_control_batches_and_counts_their_offsets(kernels: Kernels) -> None:
+def test_decoding_leaves_out_control_batches_and_counts_their_offsets() -> None:
     marker = bytearray(
         build_marker(producer_id=1, producer_epoch=0, is_commit=True, coordinator_epoch=0, timestamp_ms=1)
     )
     fetched = batch_of([b"a", b"b"], 10) + at_offset(marker, 12) + batch_of([b"c"], 13) + at_offset(marker[:], 14)
-    decoded = decode_batches(memoryview(fetched), kernels=kernels)
+    decoded = decode_batches(memoryview(fetched))
     assert decoded.records.column("value").to_pylist() == [b"a", b"b", b"c"]
     assert decoded.records.column("offset").to_pylist() == [10, 11, 13]
     assert (decoded.next_offset, decoded.consumed_bytes) == (15, len(fetched))
 
 
-def test_reader_that_skips_aborted_batches_sees_every_batch_in_order(kernels: Kernels) -> None:
+def test_reader_that_skips_aborted_batches_sees_every_batch_in_order() -> None:
     marker = build_marker(producer_id=7, producer_epoch=0, is_commit=False, coordinator_epoch=0, timestamp_ms=1)
     aborted = ProducerStamp(producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True)
     fetched = b"".join(
@@ -316,86 +294,86 @@ def test_reader_that_skips_aborted_batches_sees_every_batch_in_order(kernels: Ke
             open_aborted.discard(header.producer_id)
         return header.producer_id in open_aborted
 
-    decoded = decode_batches(fetched, skip_batch=is_aborted, kernels=kernels)
+    decoded = decode_batches(fetched, skip_batch=is_aborted)
     assert seen == [0, 1, 2, 3]
     assert decoded.records.column("value").to_pylist() == [b"kept", b"kept too"]
     assert decoded.next_offset == 4
 
 
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.LZ4])
-def test_only_records_in_the_asked_range_of_offsets_come_back(kernels: Kernels, codec: Compression) -> None:
+def test_only_records_in_the_asked_range_of_offsets_come_back(codec: Compression) -> None:
     values = [bytes([number]) * 50 for number in range(30)]
     fetched = b"".join(batch_of(values[at : at + 10], 100 + at, compression=codec) for at in (0, 10, 20))
     for start, end in ((100, 130), (105, 106), (109, 111), (0, 1000), (129, 130), (130, 140), (0, 100), (115, 115)):
-        decoded = decode_batches(fetched, offsets=OffsetRange(start, end), kernels=kernels)
+        decoded = decode_batches(fetched, offsets=OffsetRange(start, end))
         assert decoded.records.column("value").to_pylist() == values[max(start - 100, 0) : max(end - 100, 0)]
         expected_next = min(end, 130) if end > 100 else start
         assert decoded.next_offset == max(start, expected_next)
 
 
-def test_last_batch_that_is_cut_short_is_left_for_the_next_fetch(kernels: Kernels) -> None:
+def test_last_batch_that_is_cut_short_is_left_for_the_next_fetch() -> None:
     first, second = batch_of([b"a"], 0), batch_of([b"b"], 1)
     for cut in range(1, len(second)):
-        decoded = decode_batches(first + second[:cut], kernels=kernels)
+        decoded = decode_batches(first + second[:cut])
         assert decoded.records.column("value").to_pylist() == [b"a"]
         assert (decoded.next_offset, decoded.consumed_bytes) == (1, len(first))
-    assert decode_batches(b"", kernels=kernels).records.num_rows == 0
+    assert decode_batches(b"").records.num_rows == 0
 
 
-def test_decoding_stops_when_one_array_has_enough(kernels: Kernels, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_decoding_stops_when_one_array_has_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fencepost.records.columnar.decode.PAYLOAD_BYTES_ENOUGH", 100)
     fetched = b"".join(batch_of([b"x" * 60], offset) for offset in range(5))
     values, offset = [], 0
     while fetched:
-        decoded = decode_batches(fetched, offsets=OffsetRange(offset, 2**62), kernels=kernels)
+        decoded = decode_batches(fetched, offsets=OffsetRange(offset, 2**62))
         assert decoded.records.num_rows <= 2
         values += decoded.records.column("offset").to_pylist()
         fetched, offset = fetched[decoded.consumed_bytes :], decoded.next_offset
     assert values == [0, 1, 2, 3, 4]
 
 
-def test_append_time_batch_gives_every_record_the_brokers_time(kernels: Kernels) -> None:
+def test_append_time_batch_gives_every_record_the_brokers_time() -> None:
     records = [Record(timestamp_ms=timestamp, value=b"x") for timestamp in (5, 9, 1)]
     fetched = build_batch(records, append_time_ms=777) + build_batch(records, base_offset=3)
-    decoded = decode_batches(fetched, kernels=kernels).records
+    decoded = decode_batches(fetched).records
     assert decoded.column("timestamp").view(pa.int64()).to_pylist() == [777, 777, 777, 5, 9, 1]
     assert decoded.column("timestampType").to_pylist() == [1, 1, 1, 0, 0, 0]
 
 
-def test_batch_that_cleaning_thinned_out_keeps_its_gaps(kernels: Kernels) -> None:
+def test_batch_that_cleaning_thinned_out_keeps_its_gaps() -> None:
     records = [Record(offset=offset, timestamp_ms=1, value=b"x") for offset in (41, 47)]
     emptied = build_batch([], base_offset=50, last_offset_delta=9)
     fetched = build_batch(records, base_offset=40, last_offset_delta=9, delete_horizon_ms=5_000) + emptied
-    decoded = decode_batches(fetched, kernels=kernels)
+    decoded = decode_batches(fetched)
     assert decoded.records.column("offset").to_pylist() == [41, 47]
     assert decoded.records.column("timestamp").view(pa.int64()).to_pylist() == [1, 1]
     assert decoded.next_offset == 60
 
 
-def test_headers_are_left_out_when_not_wanted(kernels: Kernels) -> None:
-    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=0, kernels=kernels)
-    decoded = decode_batches(batch, with_headers=False, kernels=kernels).records
+def test_headers_are_left_out_when_not_wanted() -> None:
+    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=0)
+    decoded = decode_batches(batch, with_headers=False).records
     assert decoded.schema == RECORD_SCHEMA
     assert decoded.num_rows == 4
 
 
-def test_header_key_that_is_not_utf8_is_shown_as_java_shows_it(kernels: Kernels) -> None:
+def test_header_key_that_is_not_utf8_is_shown_as_java_shows_it() -> None:
     batch = build_batch([Record(timestamp_ms=0, value=b"x", headers=(("caf\udce9", b"1"),))])
-    (headers,) = decode_batches(batch, kernels=kernels).records.column("headers").to_pylist()
+    (headers,) = decode_batches(batch).records.column("headers").to_pylist()
     assert headers == [{"key": "caf\ufffd", "value": b"1"}]
 
 
-def test_decoded_columns_do_not_change_with_the_buffer_they_came_from(kernels: Kernels) -> None:
+def test_decoded_columns_do_not_change_with_the_buffer_they_came_from() -> None:
     fetched = batch_of([b"stable"], 0)
-    records = decode_batches(fetched, kernels=kernels).records
+    records = decode_batches(fetched).records
     fetched[:] = bytes(len(fetched))
     assert records.column("value").to_pylist() == [b"stable"]
 
 
-def test_decoded_columns_encode_to_the_same_batch_again(kernels: Kernels) -> None:
-    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=99, kernels=kernels)
-    decoded = decode_batches(batch, kernels=kernels).records
-    assert encode_batches(decoded, default_timestamp_ms=0, kernels=kernels) == [batch]
+def test_decoded_columns_encode_to_the_same_batch_again() -> None:
+    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=99)
+    decoded = decode_batches(batch).records
+    assert encode_batches(decoded, default_timestamp_ms=0) == [batch]
 
 
 def test_header_fields_lie_where_the_format_says() -> None:
@@ -413,27 +391,44 @@ def test_limits_must_be_positive() -> None:
             encode_batches(table, default_timestamp_ms=0, **limits)
 
 
-def test_warm_up_names_the_kernels_in_use() -> None:
-    assert warm_up() == default_kernels().name == "numba"
+def test_numba_is_loaded_at_first_use() -> None:
+    program = "import sys, fencepost.records.columnar as c; assert 'numba' not in sys.modules; c.warm_up()"
+    subprocess.run([sys.executable, "-c", f"{program}; assert 'numba' in sys.modules"], check=True, timeout=60)
 
 
-def test_numba_is_loaded_at_first_use_and_numpy_stands_in_where_it_is_missing() -> None:
-    lazy = "import sys, fencepost.records.columnar; assert 'numba' not in sys.modules"
-    missing = (
-        "import sys; sys.modules['numba'] = None; from fencepost.records import columnar; "
-        "assert columnar.warm_up() == 'numpy' and columnar.numba_kernels() is None"
-    )
-    for program in (lazy, missing):
-        subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+@pytest.mark.parametrize(
+    "call",
+    [
+        "columnar.warm_up()",
+        "columnar.encode_batches(pa.table({'value': [b'v']}), default_timestamp_ms=0)",
+        "columnar.decode_batches(build_batch([Record(value=b'v')]))",
+        "columnar.murmur2_partitions(pa.array(['k']), 3)",
+    ],
+)
+def test_without_numba_a_call_says_what_to_install(call: str) -> None:
+    program = f"""
+import sys
+sys.modules["numba"] = None
+import pyarrow as pa
+from fencepost.errors import FencepostError
+from fencepost.records import columnar
+from fencepost.records.builder import build_batch
+from fencepost.records.record import Record
+try:
+    {call}
+except ImportError as error:
+    assert isinstance(error, FencepostError)
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, timeout=60, capture_output=True, text=True)
+    assert "numba is not installed: pip install 'fencepost[fast]'" in done.stdout
 
 
-def test_columns_of_some_rows_are_encoded_like_a_table_of_those_rows(kernels: Kernels) -> None:
+def test_columns_of_some_rows_are_encoded_like_a_table_of_those_rows() -> None:
     rows = np.array([3, 0, 2, 0])
     taken = record_columns(EVERYTHING, default_timestamp_ms=7).take(rows)
-    [batch] = encode_columns(
-        taken, compression=Compression.NONE, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=True, kernels=kernels
-    )
-    [expected] = encode_batches(EVERYTHING.take(pa.array(rows)), default_timestamp_ms=7, kernels=kernels)
+    [batch] = encode_columns(taken, compression=Compression.NONE, batch_bytes_max=BATCH_BYTES_MAX, is_sealed=True)
+    [expected] = encode_batches(EVERYTHING.take(pa.array(rows)), default_timestamp_ms=7)
     assert bytes(batch) == bytes(expected)
 
 

@@ -1,4 +1,4 @@
-"""Bytes that are no record batch: an error that says so, the same from both sets of kernels, and no stray reads."""
+"""Bytes that are no record batch: an error that says so, and no stray reads."""
 
 import os
 import subprocess
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from fencepost.records.builder import build_batch
-from fencepost.records.columnar import Kernels, decode_batches, numba_kernels, numpy_kernels
-from fencepost.records.columnar.kernels import Field, Scan
+from fencepost.records.columnar import decode_batches, kernels
+from fencepost.records.columnar.columns import Field, Scan
 from fencepost.records.compression import Compression
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.reader import read_records
@@ -25,13 +25,6 @@ RECORDS = [
 ]
 BATCH = build_batch(RECORDS)
 PAYLOAD = BATCH[HEADER_BYTES:]
-
-
-@pytest.fixture(params=["numba", "numpy"])
-def kernels(request: pytest.FixtureRequest) -> Kernels:
-    chosen = {"numba": numba_kernels, "numpy": numpy_kernels}[request.param]()
-    assert chosen is not None
-    return chosen
 
 
 def sealed(payload: bytes, **fields: int) -> bytes:
@@ -74,58 +67,56 @@ GOOD = record(HEAD, KEY, NULL, NO_HEADERS)
         (b"\x80\x80\x80\x80\x80\x80\x80", "a varint is too long"),
     ],
 )
-def test_record_that_contradicts_itself_is_refused_with_the_reason(
-    kernels: Kernels, payload: bytes, complaint: str
-) -> None:
+def test_record_that_contradicts_itself_is_refused_with_the_reason(payload: bytes, complaint: str) -> None:
     batch = sealed(payload, record_count=1, base_offset=1234)
     with pytest.raises(InvalidRecordBatch, match=complaint) as caught:
-        decode_batches(batch, kernels=kernels)
+        decode_batches(batch)
     assert "the batch at offset 1234" in str(caught.value)
     with pytest.raises(InvalidRecordBatch):
         read_records(batch)
 
 
-def test_extreme_varints_are_read(kernels: Kernels) -> None:
+def test_extreme_varints_are_read() -> None:
     deltas = b"\x00" + b"\xff" * 9 + b"\x01" + encode_varint(2**31 - 1)
     batch = sealed(record(deltas, KEY, b"\xff\xff\xff\xff\x0f", NO_HEADERS), record_count=1, base_timestamp=0)
     (row,) = read_records(batch)
     assert (row.offset, row.timestamp_ms, row.value) == (2**31 - 1, -(2**63), None)
-    decoded = decode_batches(batch, kernels=kernels).records
+    decoded = decode_batches(batch).records
     assert decoded.column("offset").to_pylist() == [2**31 - 1]
     assert decoded.column("timestamp").cast("int64").to_pylist() == [-(2**63)]
     assert decoded.column("value").to_pylist() == [None]
 
 
 @pytest.mark.parametrize("record_count", [-1, 2**31 - 1, 4, len(PAYLOAD) // 7 + 1])
-def test_count_of_records_is_checked_before_memory_is_taken(kernels: Kernels, record_count: int) -> None:
+def test_count_of_records_is_checked_before_memory_is_taken(record_count: int) -> None:
     with pytest.raises(InvalidRecordBatch):
-        decode_batches(sealed(PAYLOAD, record_count=record_count), kernels=kernels)
+        decode_batches(sealed(PAYLOAD, record_count=record_count))
 
 
-def test_second_batch_is_blamed_when_it_is_the_bad_one(kernels: Kernels) -> None:
+def test_second_batch_is_blamed_when_it_is_the_bad_one() -> None:
     bad = sealed(PAYLOAD[:-1], base_offset=77)
     with pytest.raises(InvalidRecordBatch, match="record 2 of the batch at offset 77"):
-        decode_batches(BATCH + bad, kernels=kernels)
+        decode_batches(BATCH + bad)
 
 
-def test_bad_checksum_is_refused_unless_nobody_asked(kernels: Kernels) -> None:
+def test_bad_checksum_is_refused_unless_nobody_asked() -> None:
     flipped = bytearray(BATCH)
     flipped[30] ^= 1
     with pytest.raises(InvalidRecordBatch, match="checksum"):
-        decode_batches(flipped, kernels=kernels)
-    assert decode_batches(flipped, check_crcs=False, kernels=kernels).records.num_rows == 3
+        decode_batches(flipped)
+    assert decode_batches(flipped, check_crcs=False).records.num_rows == 3
 
 
-def test_other_formats_codecs_and_bombs_are_refused(kernels: Kernels) -> None:
+def test_other_formats_codecs_and_bombs_are_refused() -> None:
     old = bytearray(BATCH)
     old[16] = 1
     with pytest.raises(InvalidRecordBatch, match="magic 1"):
-        decode_batches(old, kernels=kernels)
+        decode_batches(old)
     with pytest.raises(InvalidRecordBatch, match="codec 7"):
-        decode_batches(sealed(PAYLOAD, attributes=7), kernels=kernels)
+        decode_batches(sealed(PAYLOAD, attributes=7))
     bomb = build_batch([Record(value=bytes(10**6))], compression=Compression.ZSTD)
     with pytest.raises(InvalidRecordBatch, match="grows past the limit"):
-        decode_batches(bomb, decompressed_bytes_max=10**5, kernels=kernels)
+        decode_batches(bomb, decompressed_bytes_max=10**5)
 
 
 def mutations(seed: int, count: int) -> Iterator[bytes]:
@@ -155,7 +146,7 @@ def mutations(seed: int, count: int) -> Iterator[bytes]:
         yield bytes(payload)
 
 
-def scan(kernels: Kernels, payload: bytes, behind: bytes) -> tuple[Scan, list[list[int]]]:
+def scan(payload: bytes, behind: bytes) -> tuple[Scan, list[list[int]]]:
     data = np.frombuffer(payload + behind, np.uint8)
     data.setflags(write=False)
     fields = np.zeros((len(Field), 3), np.int64)
@@ -164,14 +155,11 @@ def scan(kernels: Kernels, payload: bytes, behind: bytes) -> tuple[Scan, list[li
     return Scan(*map(int, found)), fields[:, : found.row_count].tolist()
 
 
-def test_mutated_payloads_end_alike_in_both_sets_of_kernels_whatever_lies_behind_them() -> None:
-    compiled, plain = numba_kernels(), numpy_kernels()
-    assert compiled is not None
+def test_mutated_payloads_end_alike_whatever_lies_behind_them() -> None:
     problems = set()
     for payload in mutations(seed=1, count=2500):
-        outcome = scan(compiled, payload, b"\x00" * 64)
-        assert scan(compiled, payload, b"\xff" * 64) == outcome
-        assert scan(plain, payload, b"\x55" * 64) == outcome
+        outcome = scan(payload, b"\x00" * 64)
+        assert scan(payload, b"\xff" * 64) == outcome
         problems.add(outcome[0].problem)
     assert problems == set(range(8)), "the mutations reach every kind of problem, and none"
 

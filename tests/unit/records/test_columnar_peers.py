@@ -15,12 +15,9 @@ import pytest
 
 from fencepost.records.columnar import (
     RECORD_SCHEMA_WITH_HEADERS,
-    Kernels,
     ProducerStamp,
     decode_batches,
     encode_batches,
-    numba_kernels,
-    numpy_kernels,
 )
 from fencepost.records.compression import Compression
 
@@ -60,13 +57,6 @@ TABLE = pa.record_batch(
 PRODUCER = ProducerStamp(producer_id=123456, producer_epoch=123, base_sequence=9999, is_transactional=True)
 
 
-@pytest.fixture(params=["numba", "numpy"])
-def kernels(request: pytest.FixtureRequest) -> Kernels:
-    chosen = {"numba": numba_kernels, "numpy": numpy_kernels}[request.param]()
-    assert chosen is not None
-    return chosen
-
-
 def built_by(client: str, codec: Compression) -> bytes:
     builder: Any = BUILDERS[client](
         magic=2,
@@ -84,10 +74,8 @@ def built_by(client: str, codec: Compression) -> bytes:
 
 @pytest.mark.parametrize("client", list(BUILDERS))
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
-def test_batch_of_a_client_decodes_to_the_columns_it_was_made_of(
-    kernels: Kernels, client: str, codec: Compression
-) -> None:
-    decoded = decode_batches(built_by(client, codec), kernels=kernels).records
+def test_batch_of_a_client_decodes_to_the_columns_it_was_made_of(client: str, codec: Compression) -> None:
+    decoded = decode_batches(built_by(client, codec)).records
     assert decoded.column("offset").to_pylist() == list(range(len(ROWS)))
     for name in ("key", "value", "headers"):
         assert decoded.column(name).equals(TABLE.column(name))
@@ -95,15 +83,15 @@ def test_batch_of_a_client_decodes_to_the_columns_it_was_made_of(
 
 
 @pytest.mark.parametrize("client", list(BUILDERS))
-def test_plain_batch_has_the_bytes_of_the_clients_batch_from_the_checksum_on(kernels: Kernels, client: str) -> None:
-    (batch,) = encode_batches(TABLE, default_timestamp_ms=0, producer=PRODUCER, kernels=kernels)
+def test_plain_batch_has_the_bytes_of_the_clients_batch_from_the_checksum_on(client: str) -> None:
+    (batch,) = encode_batches(TABLE, default_timestamp_ms=0, producer=PRODUCER)
     assert bytes(batch[17:]) == built_by(client, Compression.NONE)[17:]
 
 
 @pytest.mark.parametrize("client", list(READERS))
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.GZIP])
-def test_client_reads_a_batch_of_ours(kernels: Kernels, client: str, codec: Compression) -> None:
-    (batch,) = encode_batches(TABLE, default_timestamp_ms=0, compression=codec, producer=PRODUCER, kernels=kernels)
+def test_client_reads_a_batch_of_ours(client: str, codec: Compression) -> None:
+    (batch,) = encode_batches(TABLE, default_timestamp_ms=0, compression=codec, producer=PRODUCER)
     read: Any = READERS[client](bytes(batch))
     assert read.validate_crc()
     assert read.compression_type == codec

@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from fencepost.errors import FencepostError
-from fencepost.records.columnar.kernels import Bytes, BytesColumn, HeaderColumns, Kernels, Longs, RecordColumns
+from fencepost.records.columnar.columns import Bytes, BytesColumn, HeaderColumns, Longs, RecordColumns
 from fencepost.records.record import InvalidRecordBatch
 
 TIMESTAMP_TYPE = pa.timestamp("ms", tz="UTC")
@@ -75,8 +75,10 @@ def bytes_column(array: pa.Array, *, name: str) -> BytesColumn:
     return BytesColumn(data, offsets[:-1], lengths)
 
 
-def binary_array(column: BytesColumn, array_type: pa.DataType, kernels: Kernels) -> pa.Array:
+def binary_array(column: BytesColumn, array_type: pa.DataType) -> pa.Array:
     """The byte strings of a column, copied out of the bytes that they were found in."""
+    from fencepost.records.columnar import kernels
+
     row_count = len(column.lengths)
     is_valid = column.lengths >= 0
     total_bytes = int(column.lengths.sum()) + int(row_count - is_valid.sum())
@@ -89,13 +91,15 @@ def binary_array(column: BytesColumn, array_type: pa.DataType, kernels: Kernels)
     )
 
 
-def headers_array(data: Bytes, fields: Longs, counts: Longs, kernels: Kernels) -> pa.Array:
+def headers_array(data: Bytes, fields: Longs, counts: Longs) -> pa.Array:
+    from fencepost.records.columnar import kernels
+
     if not counts.any():
         return pa.nulls(len(counts), HEADERS_TYPE)
     keys, values = (np.empty((2, int(counts.sum())), np.int64) for _ in range(2))
     kernels.find_headers(data, fields, keys, values)
-    key_array = _text_array(binary_array(BytesColumn(data, *keys), pa.binary(), kernels))
-    value_array = binary_array(BytesColumn(data, *values), pa.binary(), kernels)
+    key_array = _text_array(binary_array(BytesColumn(data, *keys), pa.binary()))
+    value_array = binary_array(BytesColumn(data, *values), pa.binary())
     headers = pa.StructArray.from_arrays([key_array, value_array], fields=list(HEADERS_TYPE.value_type))
     offsets = pa.py_buffer(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     return pa.Array.from_buffers(HEADERS_TYPE, len(counts), [_validity(counts > 0), offsets], children=[headers])

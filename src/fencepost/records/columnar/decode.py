@@ -13,16 +13,14 @@ import numpy as np
 import pyarrow as pa
 
 from fencepost.records.columnar.arrow import HEADERS_TYPE, TIMESTAMP_TYPE, binary_array, headers_array
-from fencepost.records.columnar.kernels import (
+from fencepost.records.columnar.columns import (
     RECORD_BYTES_MIN,
     Bytes,
     BytesColumn,
     Field,
-    Kernels,
     Longs,
     Payload,
     Problem,
-    default_kernels,
 )
 from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, decompress
 from fencepost.records.header import HEADER_BYTES, BatchHeader, TimestampType, check_crc, split_batches
@@ -74,7 +72,6 @@ def decode_batches(
     with_headers: bool = True,
     check_crcs: bool = True,
     decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
-    kernels: Kernels | None = None,
 ) -> DecodedBatches:
     """The records of consecutive batches as one `pyarrow.RecordBatch`.
 
@@ -93,7 +90,7 @@ def decode_batches(
             payloads.add(header, batch, consumed_bytes)
         next_offset = max(next_offset, min(header.last_offset + 1, offsets.end_offset))
         consumed_bytes += header.size_bytes
-    records = _records(*payloads.table(), offsets, with_headers, kernels or default_kernels())
+    records = _records(*payloads.table(), offsets, with_headers)
     return DecodedBatches(records, next_offset, consumed_bytes)
 
 
@@ -146,9 +143,9 @@ def _line(header: BatchHeader, start: int, end: int) -> tuple[int, ...]:
     )
 
 
-def _records(
-    data: Bytes, payloads: Longs, offsets: OffsetRange, with_headers: bool, kernels: Kernels
-) -> pa.RecordBatch:
+def _records(data: Bytes, payloads: Longs, offsets: OffsetRange, with_headers: bool) -> pa.RecordBatch:
+    from fencepost.records.columnar import kernels
+
     fields = np.empty((len(Field), int(payloads[:, Payload.RECORD_COUNT].sum())), np.int64)
     scan = kernels.scan_records(data, payloads, offsets.start_offset, offsets.end_offset, fields)
     if scan.problem != Problem.NONE:
@@ -158,14 +155,14 @@ def _records(
         )
     fields = fields[:, : scan.row_count]
     arrays = [
-        binary_array(BytesColumn(data, fields[Field.KEY_START], fields[Field.KEY_LENGTH]), pa.binary(), kernels),
-        binary_array(BytesColumn(data, fields[Field.VALUE_START], fields[Field.VALUE_LENGTH]), pa.binary(), kernels),
+        binary_array(BytesColumn(data, fields[Field.KEY_START], fields[Field.KEY_LENGTH]), pa.binary()),
+        binary_array(BytesColumn(data, fields[Field.VALUE_START], fields[Field.VALUE_LENGTH]), pa.binary()),
         _numbers(fields[Field.OFFSET], np.int64, pa.int64()),
         _numbers(fields[Field.TIMESTAMP], np.int64, TIMESTAMP_TYPE),
         _numbers(fields[Field.TIMESTAMP_TYPE], np.int32, pa.int32()),
     ]
     if with_headers:
-        arrays.append(headers_array(data, fields, fields[Field.HEADER_COUNT], kernels))
+        arrays.append(headers_array(data, fields, fields[Field.HEADER_COUNT]))
     schema = RECORD_SCHEMA_WITH_HEADERS if with_headers else RECORD_SCHEMA
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 

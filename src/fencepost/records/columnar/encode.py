@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from fencepost.errors import FencepostError, invariant
 from fencepost.records.columnar.arrow import record_columns
-from fencepost.records.columnar.kernels import Kernels, Longs, PlannedBatch, RecordColumns, default_kernels
+from fencepost.records.columnar.columns import Longs, PlannedBatch, RecordColumns
 from fencepost.records.compression import Compression, compress
 from fencepost.records.header import (
     HEADER_BYTES,
@@ -80,7 +80,6 @@ def encode_batches(
     producer: ProducerStamp = NO_PRODUCER,
     batch_bytes_max: int = BATCH_BYTES_MAX,
     record_count_max: int = RECORD_COUNT_MAX,
-    kernels: Kernels | None = None,
 ) -> list[memoryview]:
     """Record batches of the rows of `records`: columns `value` and optionally `key`, `headers`, `timestamp`.
 
@@ -94,7 +93,7 @@ def encode_batches(
     # An array of more than 2 GiB cannot be combined: its pieces are encoded one after the other.
     for part in records.combine_chunks().to_batches() if isinstance(records, pa.Table) else [records]:
         columns = record_columns(part, default_timestamp_ms=default_timestamp_ms)
-        for header, batch in _encode(columns, kernels or default_kernels(), limits, first_row):
+        for header, batch in _encode(columns, limits, first_row):
             batches.append(_finished(_stamped(header, producer), batch, compression))
             producer = producer.after(header.record_count)
         first_row += len(part)
@@ -107,15 +106,11 @@ def encode_columns(
     compression: Compression,
     batch_bytes_max: int,
     is_sealed: bool,
-    kernels: Kernels | None = None,
 ) -> list[memoryview]:
     """The same for columns that were looked at before. A batch without a seal has no checksum: whoever stamps it adds
     that anyway."""
     limits = _Limits(batch_bytes_max, RECORD_COUNT_MAX)
-    return [
-        _finished(header, batch, compression, is_sealed=is_sealed)
-        for header, batch in _encode(columns, kernels or default_kernels(), limits, 0)
-    ]
+    return [_finished(header, batch, compression, is_sealed=is_sealed) for header, batch in _encode(columns, limits, 0)]
 
 
 def stamp_producer(batch: bytearray | memoryview, producer: ProducerStamp) -> None:
@@ -128,10 +123,10 @@ class _Limits(NamedTuple):
     record_count_max: int
 
 
-def _encode(
-    columns: RecordColumns, kernels: Kernels, limits: _Limits, first_row: int
-) -> Iterator[tuple[BatchHeader, memoryview]]:
+def _encode(columns: RecordColumns, limits: _Limits, first_row: int) -> Iterator[tuple[BatchHeader, memoryview]]:
     """Headers and plain batches, with room for the header in front."""
+    from fencepost.records.columnar import kernels
+
     row_count = len(columns.timestamps)
     body_lengths = np.empty(row_count, np.int64)
     plan = np.empty((row_count, len(PlannedBatch)), np.int64)
