@@ -1,7 +1,7 @@
 """`fencepost audit`: proves exactly-once between input and output topics, or names the offending offsets."""
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,26 +10,15 @@ import click
 from fencepost.cli.failures import DONE, FAILED, require_spark
 from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import json_option, print_json
-from fencepost.pipelines.audit import (
-    SHOWN_MAX,
-    KeyRule,
-    PipelineRule,
-    Verdict,
-    audit,
-    check_can_judge,
-    committed_ends,
-    read_outputs,
-    read_topic,
-)
 from fencepost.pipelines.jvm import end_session
 from fencepost.pipelines.loading import SessionStarter, load_pipelines, split_target
-from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.run_options import session_options, sort_options
 from fencepost.pipelines.session import DEFAULT_MASTER
-from fencepost.pipelines.state import shape_of
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
+
+    from fencepost.pipelines.audit import Rule, Verdict
 
 RECORD_KEY = "cast(key as string)"
 
@@ -83,88 +72,59 @@ def command(
       fencepost audit --input purchases --output invoices --output shipments
     """
     require_spark()
-    given = Given(
-        pipeline=None if target is None else only(load_pipelines(target)),
+    from fencepost.pipelines.audit import key_rule, pipeline_rule
+
+    pipelines = [] if target is None else load_pipelines(target)
+    if len(pipelines) > 1:
+        names = ", ".join(one.name for one in pipelines)
+        raise click.UsageError(f"this file has several pipelines; name one of them as FILE.py:NAME: {names}")
+    sql_of = dict(split_identity(one) for one in identities)
+    if (input_topic is not None or bool(output_topics)) == bool(pipelines):
+        raise click.UsageError("give either FILE.py[:NAME], or --input and --output")
+    if not pipelines and not (input_topic and output_topics):
+        raise click.UsageError("--input and --output belong together")
+    if pipelines and group_id is None:
+        group_id = f"fencepost.{namespace}.{pipelines[0].name}"
+
+    def rule_over(inputs: "list[DataFrame]") -> "Rule":
+        if pipelines:
+            return pipeline_rule(pipelines[0], inputs, sql_of, ignore)
+        return key_rule(inputs[0], output_topics, input_key, output_key)
+
+    starter = SessionStarter(
+        master=master,
+        app_name="fencepost audit",
+        # The pipeline's own settings of Spark: the same function has to give the same rows.
+        settings=session_options({}, pipelines),
         folder=Path.cwd() if target is None else split_target(target)[0].parent,
-        input_topic=input_topic,
-        outputs=output_topics,
-        input_key=input_key,
-        output_key=output_key,
-        identities=dict(split_identity(one) for one in identities),
-        ignored=ignore,
-        group_id=group_id,
-        namespace=namespace,
     )
-    given.check()
-    verdict = judge(given, connection, master=master)
+    reads = pipelines[0].reads if pipelines else (input_topic or "",)
+    verdict = judge(starter, connection, reads, group_id, rule_over)
     show(verdict, as_json=as_json)
     sys.exit(DONE if verdict.is_exactly_once else FAILED)
 
 
-@dataclass(frozen=True)
-class Given:
-    """What the command line asks for."""
+def judge(
+    starter: SessionStarter,
+    connection: Connection,
+    reads: Sequence[str],
+    group_id: str | None,
+    rule_over: "Callable[[list[DataFrame]], Rule]",
+) -> "Verdict":
+    from fencepost.pipelines.audit import audit, committed_ends, read_topic
 
-    pipeline: Pipeline | None
-    folder: Path
-    input_topic: str | None
-    outputs: tuple[str, ...]
-    input_key: str
-    output_key: str
-    identities: dict[str, str]
-    ignored: tuple[str, ...]
-    group_id: str | None
-    namespace: str
-
-    def check(self) -> None:
-        is_by_key = self.input_topic is not None or bool(self.outputs)
-        if is_by_key == (self.pipeline is not None):
-            raise click.UsageError("give either FILE.py[:NAME], or --input and --output")
-        if is_by_key and not (self.input_topic and self.outputs):
-            raise click.UsageError("--input and --output belong together")
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        return self.pipeline.reads if self.pipeline is not None else (self.input_topic or "",)
-
-    @property
-    def group(self) -> str | None:
-        if self.group_id is not None or self.pipeline is None:
-            return self.group_id
-        return f"fencepost.{self.namespace}.{self.pipeline.name}"
-
-
-def judge(given: Given, connection: Connection, *, master: str) -> Verdict:
-    # The pipeline's own settings of Spark: the same function has to give the same rows.
-    settings = session_options({}, [given.pipeline] if given.pipeline is not None else [])
-    starter = SessionStarter(master=master, app_name="fencepost audit", settings=settings, folder=given.folder)
     starter.begin()
     options = {"kafka.bootstrap.servers": connection.bootstrap_servers}
     options |= sort_options({f"kafka.{name}": value for name, value in connection.settings.items()}).source
     spark = None
     try:
         with connection.admin() as admin:
-            ends = committed_ends(admin, given.reads, given.group) if given.group else None
+            ends = committed_ends(admin, reads, group_id) if group_id else None
         spark = starter()
-        inputs = [read_topic(spark, options, topic, ends) for topic in given.reads]
-        rule = rule_of(given, inputs, spark)
-        return audit(rule, read_outputs(spark, options, rule.outputs, rule), rule.outputs)
+        rule = rule_over([read_topic(spark, options, topic, ends) for topic in reads])
+        return audit(rule, {topic: read_topic(spark, options, topic) for topic in rule.outputs})
     finally:
         end_session(spark)
-
-
-def rule_of(given: Given, inputs: list["DataFrame"], spark: "SparkSession") -> KeyRule | PipelineRule:
-    if given.pipeline is None:
-        return KeyRule(inputs[0], given.outputs, given.input_key, given.output_key)
-    check_can_judge(given.pipeline, is_stateful=shape_of(spark, given.pipeline).is_stateful)
-    return PipelineRule(given.pipeline, inputs, given.identities, given.ignored)
-
-
-def only(pipelines: list[Pipeline]) -> Pipeline:
-    if len(pipelines) != 1:
-        names = ", ".join(one.name for one in pipelines)
-        raise click.UsageError(f"this file has several pipelines; name one of them as FILE.py:NAME: {names}")
-    return pipelines[0]
 
 
 def split_identity(text: str) -> tuple[str, str]:
@@ -174,7 +134,9 @@ def split_identity(text: str) -> tuple[str, str]:
     return topic.strip(), sql.strip()
 
 
-def show(verdict: Verdict, *, as_json: bool) -> None:
+def show(verdict: "Verdict", *, as_json: bool) -> None:
+    from fencepost.pipelines.audit import SHOWN_MAX
+
     if as_json:
         print_json(verdict.to_json())
         return

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.errors import ErrorCode
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
+from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
     from fencepost.client.admin.admin import Admin
@@ -117,6 +118,11 @@ def ensure_topics(admin: "Admin", graph: Graph, *, create: str, source_admin: "A
     for topic in missing_inputs:
         create_topic(source_admin or admin, topic)
     return [*missing_inputs, *missing_outputs]
+
+
+def partitions_of(admin: "Admin", topics: Iterable[str]) -> list[TopicPartition]:
+    described = admin.describe_topics(topics)
+    return [TopicPartition(topic, index) for topic, metadata in described.items() for index in metadata.partitions]
 
 
 def create_topic(admin: "Admin", topic: str) -> None:

@@ -21,7 +21,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fencepost.client.exceptions import ClientError
-from fencepost.pipelines.graph import Graph
+from fencepost.pipelines.graph import Graph, partitions_of
 from fencepost.spark.offsets import source_offsets
 from fencepost.types import TopicPartition
 
@@ -266,11 +266,7 @@ class LagWatch:
         """None while the cluster does not answer."""
         with self._lock:
             try:
-                partitions = [
-                    TopicPartition(topic, partition)
-                    for topic, metadata in self._admin.describe_topics(topics).items()
-                    for partition in metadata.partitions
-                ]
+                partitions = partitions_of(self._admin, topics)
                 ends = self._admin.latest_offsets(partitions, read_committed=self._read_committed)
                 committed = self._admin.group_offsets(group_id)
                 begun = {where: committed[where].offset for where in partitions if where in committed}

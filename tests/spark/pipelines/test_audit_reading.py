@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from fencepost.client import Admin, Producer
-from fencepost.pipelines.audit import NothingCommitted, PipelineRule, audit, committed_ends, read_outputs, read_topic
+from fencepost.pipelines.audit import NothingCommitted, audit, committed_ends, pipeline_rule, read_topic
 from fencepost.pipelines.pipeline import pipeline
 from fencepost.types import TopicPartition
 from tests.spark.pipelines.use import Drained, create, one, write
@@ -18,8 +18,8 @@ def verdict_of(spark, servers):
     options = {"kafka.bootstrap.servers": servers}
     with Admin(servers) as admin:
         ends = committed_ends(admin, squares.reads, "fencepost.default.squares")
-    rule = PipelineRule(squares, [read_topic(spark, options, "tx-input", ends)], {})
-    return audit(rule, read_outputs(spark, options, rule.outputs, rule), rule.outputs)
+    rule = pipeline_rule(squares, [read_topic(spark, options, "tx-input", ends)], {})
+    return audit(rule, {topic: read_topic(spark, options, topic) for topic in rule.outputs})
 
 
 def numbers(start, end):
@@ -68,8 +68,8 @@ def test_small_partitions_that_a_task_would_share_have_no_order_between_them(spa
     produce(servers, "in", 0, b"second", b"third")
     produce(servers, "out", 0, b"first", b"second", b"third")
     options = {"kafka.bootstrap.servers": servers}
-    rule = PipelineRule(copy, [read_topic(spark, options, "in")], {})
-    proved = audit(rule, read_outputs(spark, options, rule.outputs, rule), rule.outputs)
+    rule = pipeline_rule(copy, [read_topic(spark, options, "in")], {})
+    proved = audit(rule, {"out": read_topic(spark, options, "out")})
     assert proved.is_exactly_once, proved.findings
 
 
