@@ -40,7 +40,7 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
     from fencepost.spark import register
 
     # Spark gives a Python process ten seconds to call back: little on a busy machine, less from an archive.
-    prepare_environment("local[2]")
+    prepare_environment()
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     home = tmp_path_factory.mktemp("spark")

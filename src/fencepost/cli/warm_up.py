@@ -1,6 +1,5 @@
 """`fencepost warm-up`: what every later start would do again, done once."""
 
-import os
 import tempfile
 from pathlib import Path
 
@@ -40,15 +39,14 @@ def command(again: bool, as_json: bool) -> None:
 
 
 def warm_spark(*, again: bool) -> Path:
-    from fencepost.pipelines.class_archive import archive_path
-    from fencepost.pipelines.session import DEFAULT_MASTER, prepare_environment
-    from fencepost.pipelines.training import NoArchive, make_archive
+    from fencepost.pipelines.class_archive import NoArchive, archive_path, make_archive
+    from fencepost.pipelines.session import prepare_environment
     from fencepost.server.embedded import EmbeddedBroker
 
-    prepare_environment(DEFAULT_MASTER)
+    prepare_environment()
     path = archive_path()
     if path is None:
-        raise NoArchive(f"SPARK_HOME={os.environ.get('SPARK_HOME')}: only the Spark of pyspark's own package has one")
+        raise NoArchive("there is no java that Spark's launcher would find")
     if path.exists() and not again:
         return path
     with tempfile.TemporaryDirectory() as folder, EmbeddedBroker() as broker:

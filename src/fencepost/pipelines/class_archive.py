@@ -1,29 +1,39 @@
 """Spark's classes as the JVM keeps them in memory, in a file that it maps when it starts (class-data sharing).
 
-Reading, checking and linking them is half of what a start of Spark costs. The archive belongs to one Java and one
-installation of pyspark, and lies in the lean Spark home; `training.py` makes it. A JVM that finds it unfit (another
-class path, another Java) leaves it alone and starts as if there were none.
+Reading, checking and linking them is a large part of what a start of Spark costs: with the archive `fencepost run`
+comes to its first commit in 60 % of the time. `fencepost warm-up` makes it: a JVM that runs a stateless and a stateful
+pipeline, from topic to topic, writes down at its end what it has loaded; what other pipelines need beyond that is read
+from its jar, as ever.
+
+An archive belongs to one Java and one Spark. A JVM that finds it unfit leaves it alone and starts as if there were
+none.
 """
 
 import hashlib
 import os
 import shutil
-import tempfile
-from importlib.metadata import version
+import time
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-# A Spark home whose Python workers import pyspark from site-packages, where it is compiled, and not from
-# `pyspark.zip`.
-#
-# Spark puts `$SPARK_HOME/python/lib/pyspark.zip` in front of every worker's path; source is read from the archive and
-# compiled anew by every process that starts, which takes seconds. This home has the same `bin` and `jars`, as links,
-# and no archive. It is kept in the user's cache folder, one per installation of pyspark.
+from fencepost.errors import FencepostError
+from fencepost.pipelines.pipeline import pipeline
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
+"""A JVM that cannot use the archive would say so among the output of the program."""
+UNUSED_S = 30 * 24 * 3600
+WRITE_TIMEOUT_S = 900.0
+DRAIN_TIMEOUT_S = 600
+PURCHASE = "customer string not null, amount bigint not null"
+ROWS = [b'{"customer": "c%d", "amount": %d}' % (number % 7, number) for number in range(100)] + [b"not a purchase"]
 
 
-LINKED = ("bin", "jars", "sbin")
-PREFIX = "spark-home-"
-SUFFIX = ".jsa"
-"""Of archives of classes."""
+class NoArchive(FencepostError):  # noqa: N818 - it names what there is not
+    """There is no archive, and why."""
 
 
 def cache_folder() -> Path:
@@ -31,86 +41,96 @@ def cache_folder() -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "fencepost"
 
 
-def lean_spark_home(installed: Path, *, cache: Path | None = None) -> Path:
-    """The home for the pyspark that is installed at `installed`; made when it is not there yet."""
-    mark = hashlib.sha256(str(installed).encode()).hexdigest()[:12]
-    home = (cache or cache_folder()) / f"{PREFIX}{mark}"
-    if is_whole(home, installed):
-        return home
-    home.parent.mkdir(parents=True, exist_ok=True)
-    forget_removed(home.parent)
-    made = Path(tempfile.mkdtemp(prefix=".spark-home-", dir=home.parent))
-    for name in LINKED:
-        if (installed / name).exists():
-            (made / name).symlink_to(installed / name)
-    try:
-        made.rename(home)
-    except OSError:
-        # Another process was faster, or an older home lies there: a whole one is as good as ours.
-        if not is_whole(home, installed):
-            return made
-        for link in made.iterdir():
-            link.unlink()
-        made.rmdir()
-    return home
-
-
-def is_whole(home: Path, installed: Path) -> bool:
-    return all(
-        (home / name).resolve() == (installed / name).resolve() for name in LINKED if (installed / name).exists()
-    )
-
-
-def is_lean(home: Path) -> bool:
-    return home.name.startswith(PREFIX)
-
-
-def forget_removed(cache: Path) -> None:
-    """Archives of classes, which are large, for a pyspark that is gone. The links stay: for another container that
-    shares this folder it may be there, and a missing archive only makes a start slower."""
-    for home in cache.glob(f"{PREFIX}*"):
-        if (home / "jars").is_symlink() and not (home / "jars").exists():
-            remove_archives(home)
-
-
-def remove_archives(home: Path, *, but: Path | None = None) -> None:
-    for archive in home.glob(f"*{SUFFIX}"):
-        if archive != but:
-            archive.unlink(missing_ok=True)
-
-
-QUIET = "-Xlog:cds=off -Xlog:cds+dynamic=off"
-"""A JVM that cannot use the archive would say so among the output of whoever started it."""
-
-
 def archive_path() -> Path | None:
-    """Where it lies, or would; None where Spark's home is not ours, or no Java was found."""
-    home = Path(os.environ.get("SPARK_HOME", ""))
-    java = java_in_use()
-    if java is None or not is_lean(home):
+    """Where the archive lies, or would; None without a Java. Java is looked for as Spark's launcher does."""
+    java_home, installed = os.environ.get("JAVA_HOME"), find_spec("pyspark")
+    found = shutil.which("java", path=Path(java_home) / "bin" if java_home else None)
+    spark_home = os.environ.get("SPARK_HOME") or (installed.origin if installed is not None else None)
+    if found is None or spark_home is None:
         return None
-    told = f"{java} {java.stat().st_mtime_ns} {version('pyspark')}"
-    return home / f"classes-{hashlib.sha256(told.encode()).hexdigest()[:12]}{SUFFIX}"
+    java = Path(found).resolve()
+    owner = f"{java} {java.stat().st_mtime_ns} {spark_home} {Path(spark_home).stat().st_mtime_ns}"
+    return cache_folder() / f"classes-{hashlib.sha256(owner.encode()).hexdigest()[:12]}.jsa"
 
 
 def using_archive() -> str:
     """Options for the JVM, none if there is no archive."""
     path = archive_path()
-    return f'"-XX:SharedArchiveFile={path}" {QUIET}' if path is not None and path.exists() else ""
+    if path is None or not path.exists():
+        return ""
+    os.utime(path)
+    return f'"-XX:SharedArchiveFile={path}" {QUIET}'
 
 
-def making_archive(path: Path) -> str:
-    """Options for the JVM that writes the archive when it ends."""
-    return f'"-XX:ArchiveClassesAtExit={path}" {QUIET}'
-
-
-def speaks_of_archive(java_options: str) -> bool:
-    """Whoever makes an archive, or has one of their own, does not want ours."""
+def names_an_archive(java_options: str) -> bool:
+    """A JVM that makes an archive, or was given another one, must not get ours."""
     return "ArchiveClassesAtExit" in java_options or "SharedArchiveFile" in java_options
 
 
-def java_in_use() -> Path | None:
-    """As Spark's launcher finds it."""
-    home = os.environ.get("JAVA_HOME")
-    found = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    return Path(found).resolve() if found and Path(found).exists() else None
+def make_archive(path: Path, servers: str, folder: Path) -> Path:
+    """Run pipelines on this broker, in a Spark of their own, and keep the archive that its JVM leaves."""
+    from fencepost.client.producer.producer import Producer
+
+    with Producer(servers) as producer:
+        for row in ROWS:
+            producer.send("purchases", value=row)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_suffix(f".{os.getpid()}")
+    try:
+        run_pipelines(servers, folder, f'"-XX:ArchiveClassesAtExit={made}" {QUIET}')
+        if not made.exists():
+            raise NoArchive("this Java wrote no archive of its classes: Spark starts without one, only slower")
+        # A JVM does not survive an archive that ends too early: all of it is on the disk before it has its name.
+        with made.open("rb") as file:
+            os.fsync(file.fileno())
+        for archive in path.parent.glob("classes-*.jsa"):
+            if time.time() - archive.stat().st_mtime > UNUSED_S:
+                archive.unlink(missing_ok=True)
+        return made.rename(path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def run_pipelines(servers: str, folder: Path, java_options: str) -> None:
+    """Raises unless the JVM comes to a good end: one that was killed may have left half of an archive."""
+    from fencepost.pipelines.jvm import end_session
+    from fencepost.pipelines.run_options import RunOptions
+    from fencepost.pipelines.session import JAVA_OPTIONS, start_session
+    from fencepost.pipelines.stage import Stage, Target
+    from fencepost.spark import register
+
+    try:
+        spark = start_session(settings={JAVA_OPTIONS: java_options})
+    except RuntimeError as problem:
+        raise NoArchive(f"Spark did not start with {java_options}: {problem}") from problem
+    try:
+        register(spark)
+        for one in (invoices, balances):
+            target = Target(servers, str(folder))
+            stage = Stage(spark, one, target=target, options=RunOptions(), on_event=lambda _: None)
+            stage.start(available_now=True)
+            if stage.query is not None and not stage.query.awaitTermination(DRAIN_TIMEOUT_S):
+                raise NoArchive(f"the pipeline '{one.name}' did not come to its end within {DRAIN_TIMEOUT_S} s")
+            stage.stop(timeout_s=1)
+    finally:
+        exit_code = end_session(spark, timeout_s=WRITE_TIMEOUT_S)
+    if exit_code != 0:
+        raise NoArchive(f"Spark's JVM ended with {exit_code} while it wrote an archive of its classes")
+
+
+@pipeline(name="invoices", reads="purchases", writes=["invoices", "dead-letters"])
+def invoices(purchases: "DataFrame") -> "dict[str, DataFrame]":
+    from fencepost.pipelines.parsing import parse_json
+
+    purchases, unreadable = parse_json(purchases, PURCHASE)
+    return {
+        "invoices": purchases.selectExpr("parsed.customer AS key", "to_json(parsed) AS value"),
+        "dead-letters": unreadable,
+    }
+
+
+@pipeline(name="balances", reads="invoices", writes="balances", output_mode="update")
+def balances(invoices: "DataFrame") -> "DataFrame":
+    amount = "cast(get_json_object(cast(value AS string), '$.amount') AS bigint)"
+    by_customer = invoices.selectExpr("key", f"{amount} AS amount").groupBy("key").sum("amount")
+    return by_customer.selectExpr("key", "cast(`sum(amount)` AS string) AS value")

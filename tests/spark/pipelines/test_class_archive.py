@@ -21,7 +21,7 @@ spark.stop()
 FIND = """
 from fencepost.pipelines.class_archive import archive_path
 from fencepost.pipelines.session import prepare_environment
-prepare_environment("local[2]")
+prepare_environment()
 print(archive_path())
 """
 FROM_THE_ARCHIVE = "shared objects file (top)"
@@ -47,6 +47,7 @@ def test_spark_starts_from_the_classes_that_were_kept_and_from_a_broken_archive_
     cache = tmp_path / "cache"
     make, make_again = examples(dict(walk_commands())["fencepost warm-up"])
     archive = Path(run("-c", FIND, cache=cache).strip())
+    archive.parent.mkdir(parents=True, exist_ok=True)
     archive.write_bytes(b"no archive")
     assert classes_from_archive(tmp_path, cache) == 0
 
