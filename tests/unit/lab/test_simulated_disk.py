@@ -1,5 +1,7 @@
 """Each fault of the simulated disk: what it takes, and what it must never take."""
 
+from itertools import product
+
 import pytest
 
 from fencepost.journal.disk import DiskFull, FolderInUse, SyncFailed
@@ -8,6 +10,11 @@ from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedCrash, S
 MANY_SEEDS = range(200)
 POWER_MODELS = [CrashModel.POWER_LOST, CrashModel.TORN]
 NOTHING, EVERYTHING, ONLY_NAMES, ONLY_BYTES, ONLY_LAST, ONLY_FIRST = range(6)
+
+
+@pytest.fixture
+def disk() -> SimulatedDisk:
+    return SimulatedDisk()
 
 
 def content(disk: SimulatedDisk, name: str) -> bytes:
@@ -30,15 +37,21 @@ def outcomes(disk: SimulatedDisk, model: CrashModel) -> set[tuple[tuple[str, byt
     return {tuple(everything(disk.after_crash(model, seed)).items()) for seed in MANY_SEEDS}
 
 
+def contents(disk: SimulatedDisk, model: CrashModel = CrashModel.POWER_LOST, name: str = "a") -> set[bytes]:
+    return {dict(names)[name] for names in outcomes(disk, model)}
+
+
+def names_left(disk: SimulatedDisk, model: CrashModel = CrashModel.POWER_LOST) -> set[frozenset[str]]:
+    return {frozenset(dict(names)) for names in outcomes(disk, model)}
+
+
 @pytest.mark.parametrize("model", list(CrashModel))
-def test_what_was_synced_survives_every_crash(model: CrashModel) -> None:
-    disk = SimulatedDisk()
+def test_what_was_synced_survives_every_crash(disk: SimulatedDisk, model: CrashModel) -> None:
     synced_file(disk, "a", b"A" * 2000)
     assert outcomes(disk, model) == {(("a", b"A" * 2000),)}
 
 
-def test_a_killed_process_leaves_everything_it_wrote() -> None:
-    disk = SimulatedDisk()
+def test_a_killed_process_leaves_everything_it_wrote(disk: SimulatedDisk) -> None:
     file = disk.create("a", size_bytes=3)
     file.pwritev([b"ab", b"cd"], 1)
     disk.create("b", size_bytes=0)
@@ -46,8 +59,7 @@ def test_a_killed_process_leaves_everything_it_wrote() -> None:
     assert outcomes(disk, CrashModel.KILLED) == {(("a", b"\0abcd"), ("c", b""))}
 
 
-def test_what_a_killed_process_wrote_is_still_unsynced() -> None:
-    disk = SimulatedDisk()
+def test_what_a_killed_process_wrote_is_still_unsynced(disk: SimulatedDisk) -> None:
     synced_file(disk, "a", b"old").pwritev([b"new"], 0)
     survivor = disk.after_crash(CrashModel.KILLED, 0)
     assert content(survivor, "a") == b"new"
@@ -56,54 +68,52 @@ def test_what_a_killed_process_wrote_is_still_unsynced() -> None:
     assert content(survivor.after_crash(CrashModel.POWER_LOST, NOTHING), "a") == b"new"
 
 
-def test_power_loss_keeps_any_subset_of_sectors_and_never_part_of_one() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"-" * 1536).pwritev([b"#" * 1000], 100)
-    found = {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)}
-    pieces = [(100, 512), (512, 1024), (1024, 1100)]
-    expected = set()
-    for choice in range(8):
-        data = bytearray(b"-" * 1536)
-        for index, (start, end) in enumerate(pieces):
-            if choice >> index & 1:
-                data[start:end] = b"#" * (end - start)
-        expected.add(bytes(data))
-    assert found == expected
+ANY_SECTORS = {
+    b"-" * 100 + first * 412 + second * 512 + third * 76 + b"-" * 436
+    for first, second, third in product((b"-", b"#"), repeat=3)
+}
+"""Of a write of 1000 bytes at 100, which touches three."""
 
 
-def test_power_loss_keeps_the_size_and_loses_the_bytes_or_the_other_way_round() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"old").pwritev([b"new!"], 3)
-    found = {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)}
-    assert found == {b"old", b"old\0\0\0\0", b"oldnew!"}
+@pytest.mark.parametrize(
+    ("model", "old", "change", "found"),
+    [
+        (CrashModel.POWER_LOST, b"-" * 1536, (b"#" * 1000, 100), ANY_SECTORS),
+        (CrashModel.POWER_LOST, b"old", (b"new!", 3), {b"old", b"old\0\0\0\0", b"oldnew!"}),
+        (CrashModel.POWER_LOST, b"abcdef", 2, {b"abcdef", b"ab"}),
+        (CrashModel.TORN, b"-" * 5, (b"0123", 1), {b"-----", b"-0---", b"-01--", b"-012-"}),
+        (CrashModel.TORN, b"----", (b"abcdef", 2), {b"----", b"--a-", b"--ab", b"--abc", b"--abcd", b"--abcde"}),
+    ],
+    ids=["any subset of sectors", "size or bytes", "truncate", "torn at any byte", "torn growth"],
+)
+def test_an_unsynced_change_is_there_as_far_as_a_disk_may_keep_it(
+    disk: SimulatedDisk, model: CrashModel, old: bytes, change: tuple[bytes, int] | int, found: set[bytes]
+) -> None:
+    file = synced_file(disk, "a", old)
+    if isinstance(change, int):
+        file.truncate(change)
+    else:
+        file.pwritev([change[0]], change[1])
+    assert contents(disk, model) == found
 
 
-def test_an_unsynced_truncate_happened_or_did_not() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"abcdef").truncate(2)
-    assert {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)} == {b"abcdef", b"ab"}
-
-
-def test_bytes_cut_off_by_a_truncate_do_not_come_back_when_the_file_grows() -> None:
-    disk = SimulatedDisk()
+def test_bytes_cut_off_by_a_truncate_do_not_come_back_when_the_file_grows(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"abcdef")
     file.truncate(2)
     file.datasync()
     file.truncate(6)
     assert content(disk, "a") == b"ab\0\0\0\0"
-    assert {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)} == {b"ab", b"ab\0\0\0\0"}
+    assert contents(disk) == {b"ab", b"ab\0\0\0\0"}
 
 
-def test_an_unsynced_truncate_and_growth_that_both_survive_leave_zeros() -> None:
-    disk = SimulatedDisk()
+def test_an_unsynced_truncate_and_growth_that_both_survive_leave_zeros(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"abcdef")
     file.truncate(2)
     file.pwritev([b"!"], 5)
     assert content(disk.after_crash(CrashModel.POWER_LOST, EVERYTHING), "a") == b"ab\0\0\0!"
 
 
-def test_a_file_grows_and_shrinks_while_somebody_holds_a_map_of_it() -> None:
-    disk = SimulatedDisk()
+def test_a_file_grows_and_shrinks_under_a_map_of_it(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"abc")
     view = file.map()
     file.pwritev([b"de"], 3)
@@ -111,60 +121,30 @@ def test_a_file_grows_and_shrinks_while_somebody_holds_a_map_of_it() -> None:
     assert (bytes(view), content(disk, "a")) == (b"abc", b"a")
 
 
-def test_torn_write_ends_at_any_byte_with_its_prefix_kept() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"------------").pwritev([b"0123456789"], 1)
-    found = {dict(names)["a"] for names in outcomes(disk, CrashModel.TORN)}
-    assert found == {b"-" + b"0123456789"[:cut] + b"-" * (11 - cut) for cut in range(10)}
-
-
-def test_torn_write_that_grew_the_file_leaves_it_longer_by_the_prefix() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"----").pwritev([b"abcdef"], 2)
-    found = {dict(names)["a"] for names in outcomes(disk, CrashModel.TORN)}
-    assert found == {b"----", b"--a-", b"--ab", b"--abc", b"--abcd", b"--abcde"}
-
-
-def test_only_the_last_write_is_torn() -> None:
-    disk = SimulatedDisk()
+def test_only_the_last_write_is_torn(disk: SimulatedDisk) -> None:
     first, second = synced_file(disk, "a", b"--"), synced_file(disk, "b", b"--")
     second.pwritev([b"##"], 0)
     first.pwritev([b"##"], 0)
-    found = outcomes(disk, CrashModel.TORN)
-    assert {dict(names)["a"] for names in found} == {b"--", b"#-"}
-    assert {dict(names)["b"] for names in found} == {b"--", b"##"}
+    assert contents(disk, CrashModel.TORN, "a") == {b"--", b"#-"}
+    assert contents(disk, CrashModel.TORN, "b") == {b"--", b"##"}
 
 
 @pytest.mark.parametrize("model", POWER_MODELS)
-def test_unsynced_names_survive_in_any_subset(model: CrashModel) -> None:
-    disk = SimulatedDisk()
+def test_unsynced_names_survive_in_any_subset(disk: SimulatedDisk, model: CrashModel) -> None:
     synced_file(disk, "old", b"x")
     disk.create("new", size_bytes=0).datasync()
     disk.unlink("old")
-    found = {frozenset(dict(names)) for names in outcomes(disk, model)}
-    assert found == {frozenset(), frozenset({"old"}), frozenset({"new"}), frozenset({"old", "new"})}
+    assert names_left(disk, model) == {frozenset(), frozenset({"old"}), frozenset({"new"}), frozenset({"old", "new"})}
 
 
-def test_rename_over_a_name_leaves_the_old_or_the_new_file() -> None:
-    disk = SimulatedDisk()
+def test_rename_over_a_name_leaves_the_old_or_the_new_file(disk: SimulatedDisk) -> None:
     synced_file(disk, "a", b"old")
     synced_file(disk, "a.tmp", b"new")
     disk.rename("a.tmp", "a")
     assert outcomes(disk, CrashModel.POWER_LOST) == {(("a", b"old"), ("a.tmp", b"new")), (("a", b"new"),)}
 
 
-def test_a_file_is_never_lost_between_two_renames() -> None:
-    disk = SimulatedDisk()
-    synced_file(disk, "a", b"precious")
-    disk.rename("a", "b")
-    disk.create("a", size_bytes=0)
-    disk.rename("b", "c")
-    for names in outcomes(disk, CrashModel.POWER_LOST):
-        assert list(dict(names).values()).count(b"precious") == 1
-
-
-def test_renamed_file_whose_bytes_were_never_synced_may_be_empty() -> None:
-    disk = SimulatedDisk()
+def test_renamed_file_whose_bytes_were_never_synced_may_be_empty(disk: SimulatedDisk) -> None:
     synced_file(disk, "a", b"old")
     disk.create("a.tmp", size_bytes=0).pwritev([b"new"], 0)
     disk.rename("a.tmp", "a")
@@ -172,8 +152,7 @@ def test_renamed_file_whose_bytes_were_never_synced_may_be_empty() -> None:
     assert everything(disk.after_crash(CrashModel.POWER_LOST, ONLY_NAMES)) == {"a": b""}
 
 
-def test_the_named_seeds_are_the_extremes() -> None:
-    disk = SimulatedDisk()
+def test_the_named_seeds_are_the_extremes(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"..")
     file.pwritev([b"1"], 0)
     file.pwritev([b"2"], 1)
@@ -190,15 +169,13 @@ def test_the_named_seeds_are_the_extremes() -> None:
 
 
 @pytest.mark.parametrize("model", list(CrashModel))
-def test_the_same_seed_finds_the_same_disk(model: CrashModel) -> None:
-    disk = SimulatedDisk()
+def test_the_same_seed_finds_the_same_disk(disk: SimulatedDisk, model: CrashModel) -> None:
     disk.create("a", size_bytes=10_000).pwritev([bytes(range(256)) * 39], 3)
     for seed in MANY_SEEDS:
         assert everything(disk.after_crash(model, seed)) == everything(disk.after_crash(model, seed))
 
 
-def test_crash_comes_after_exactly_that_many_operations_and_stays() -> None:
-    disk = SimulatedDisk()
+def test_crash_comes_after_exactly_that_many_operations_and_stays(disk: SimulatedDisk) -> None:
     disk.crash_after(3)
     file = disk.create("a", size_bytes=4)
     file.pread(4, 0)
@@ -210,26 +187,20 @@ def test_crash_comes_after_exactly_that_many_operations_and_stays() -> None:
         with pytest.raises(SimulatedCrash):
             dead_call()
     assert disk.operation_count == 3
+    assert not issubclass(SimulatedCrash, Exception), "the code under test must not live through it"
     assert everything(disk.after_crash(CrashModel.KILLED, 0)) == {"a": bytes(4)}
 
 
-def test_a_crash_cannot_be_caught_as_an_exception() -> None:
-    assert not issubclass(SimulatedCrash, Exception)
-
-
-def test_the_write_in_flight_at_a_crash_is_there_in_part() -> None:
-    disk = SimulatedDisk()
+def test_the_write_in_flight_at_a_crash_is_there_in_part(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"----")
     disk.crash_after(disk.operation_count)
     with pytest.raises(SimulatedCrash):
         file.pwritev([b"abcd"], 0)
-    found = {dict(names)["a"] for names in outcomes(disk, CrashModel.KILLED)}
-    assert found == {b"----", b"a---", b"ab--", b"abc-"}
-    assert {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)} == {b"----", b"abcd"}
+    assert contents(disk, CrashModel.KILLED) == {b"----", b"a---", b"ab--", b"abc-"}
+    assert contents(disk) == {b"----", b"abcd"}
 
 
-def test_restarted_disk_counts_from_zero_and_can_crash_again() -> None:
-    disk = SimulatedDisk()
+def test_restarted_disk_counts_from_zero_and_can_crash_again(disk: SimulatedDisk) -> None:
     synced_file(disk, "a", b"x")
     disk.crash_after(disk.operation_count)
     with pytest.raises(SimulatedCrash):
@@ -243,8 +214,7 @@ def test_restarted_disk_counts_from_zero_and_can_crash_again() -> None:
     assert outcomes(restarted, CrashModel.POWER_LOST) == {(), (("a", b"x"),)}
 
 
-def test_failed_sync_is_visible_but_no_later_sync_makes_it_durable() -> None:
-    disk = SimulatedDisk()
+def test_failed_sync_is_visible_but_no_later_sync_makes_it_durable(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"----")
     file.pwritev([b"##"], 0)
     disk.fail_next_sync()
@@ -254,18 +224,17 @@ def test_failed_sync_is_visible_but_no_later_sync_makes_it_durable() -> None:
     file.datasync()
     assert content(disk, "a") == b"#!--"
     assert content(disk.after_crash(CrashModel.KILLED, 0), "a") == b"#!--"
-    assert {dict(names)["a"] for names in outcomes(disk, CrashModel.POWER_LOST)} == {b"-!--", b"#!--"}
+    assert contents(disk) == {b"-!--", b"#!--"}
 
 
-def test_failed_sync_of_the_folder_leaves_names_in_doubt_for_good() -> None:
-    disk = SimulatedDisk()
+def test_failed_sync_of_the_folder_leaves_names_in_doubt_for_good(disk: SimulatedDisk) -> None:
     disk.create("a", size_bytes=0)
     disk.fail_next_sync()
     with pytest.raises(SyncFailed):
         disk.sync_folder()
     disk.create("b", size_bytes=0)
     disk.sync_folder()
-    assert {frozenset(dict(names)) for names in outcomes(disk, CrashModel.POWER_LOST)} == {
+    assert names_left(disk) == {
         frozenset({"b"}),
         frozenset({"a", "b"}),
     }
@@ -298,8 +267,7 @@ def test_full_disk_lets_a_write_inside_the_file_happen() -> None:
     assert content(disk, "a") == b"0123456789"
 
 
-def test_flipped_bit_is_there_before_and_after_any_crash() -> None:
-    disk = SimulatedDisk()
+def test_flipped_bit_is_there_before_and_after_any_crash(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"\x00\x00")
     disk.flip_bit("a", position=1, bit=3)
     assert file.pread(2, 0) == b"\x00\x08"
@@ -308,20 +276,18 @@ def test_flipped_bit_is_there_before_and_after_any_crash() -> None:
     assert file.pread(2, 0) == b"\x00\x00"
 
 
-def test_deleted_file_is_gone_after_any_crash() -> None:
-    disk = SimulatedDisk()
+def test_deleted_file_is_gone_after_any_crash(disk: SimulatedDisk) -> None:
     synced_file(disk, "a", b"x")
     disk.create("b", size_bytes=0)
     disk.delete("a")
     assert disk.list_names() == ["b"]
-    assert {frozenset(dict(names)) for names in outcomes(disk, CrashModel.POWER_LOST)} == {
+    assert names_left(disk) == {
         frozenset(),
         frozenset({"b"}),
     }
 
 
-def test_snapshot_and_original_do_not_see_each_other() -> None:
-    disk = SimulatedDisk()
+def test_snapshot_and_original_do_not_see_each_other(disk: SimulatedDisk) -> None:
     file = synced_file(disk, "a", b"before")
     view = file.map()
     file.pwritev([b"B"], 0)
@@ -336,8 +302,7 @@ def test_snapshot_and_original_do_not_see_each_other() -> None:
     assert everything(snapshot.after_crash(CrashModel.POWER_LOST, NOTHING)) == {"a": b"before"}
 
 
-def test_second_owner_is_refused_until_a_crash_or_an_unlock() -> None:
-    disk = SimulatedDisk()
+def test_second_owner_is_refused_until_a_crash_or_an_unlock(disk: SimulatedDisk) -> None:
     disk.lock_owner()
     with pytest.raises(FolderInUse):
         disk.lock_owner()
