@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.client import Producer
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.reading import values
 

@@ -13,7 +13,7 @@ from fencepost.client import Producer
 from fencepost.client.error_table import BY_REQUEST, MEANINGS, Category, meaning_of
 from fencepost.client.exceptions import ClientError, RecordTooLarge
 from fencepost.client.producer.settlement import NUMBER_REFUSED, STORED
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import FaultProxy, refuse
 from tests.behaviour_client.reading import values

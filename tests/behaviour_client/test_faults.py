@@ -16,7 +16,7 @@ from fencepost.client.exceptions import (
     TransactionAbortable,
     UnknownServerError,
 )
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny, refuse
 from tests.behaviour_client.reading import values

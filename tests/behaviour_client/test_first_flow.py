@@ -7,7 +7,7 @@ import pytest
 from fencepost.client import Producer
 from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import FencedError
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.lab.apache_kafka import ApacheKafka
 from tests.behaviour_client.conftest import SETTINGS
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, FaultProxy, delay

@@ -12,7 +12,7 @@ import pytest
 from fencepost.client import Producer
 from fencepost.client.exceptions import ClientError, FatalError, IllegalState
 from fencepost.client.producer.sender import Sender
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.client.transaction_control import TransactionControl
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for

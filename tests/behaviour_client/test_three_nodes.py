@@ -17,7 +17,7 @@ from fencepost.client import Consumer, ConsumerRecord, Producer, RecordFuture, T
 from fencepost.client.admin.admin import Admin
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.exceptions import AbortableError, RetriableError
-from fencepost.client.producer.transaction_block import State
+from fencepost.client.producer.transaction_manager import State
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.lab.apache_kafka import NODE_COUNT, ApacheCluster

@@ -18,8 +18,7 @@ from fencepost.client.exceptions import (
     RecordTooLarge,
     TransactionAborted,
 )
-from fencepost.client.producer.transaction_block import State
-from fencepost.client.producer.transaction_manager import TransactionManager
+from fencepost.client.producer.transaction_manager import State, TransactionManager
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from tests.behaviour_client.reading import values
 

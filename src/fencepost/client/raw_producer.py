@@ -12,11 +12,9 @@ from typing import Any, NamedTuple
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError, IllegalState, Timeout
-from fencepost.client.producer.accumulator import Limits
 from fencepost.client.producer.batch import ProducerBatch
 from fencepost.client.producer.delivery import Delivery
-from fencepost.client.producer.numbering import PlainNumbering
-from fencepost.client.producer.outbox import Outbox
+from fencepost.client.producer.numbering import Numbering
 from fencepost.client.producer.produce_request import CLASSIC_TRANSACTIONS_UNTIL
 from fencepost.client.producer.sender import Sender
 from fencepost.client.settings import ProducerSettings, client_settings
@@ -59,16 +57,9 @@ class RawProducer(Closing):
         self._identity = identity
         self._cluster = Cluster(bootstrap_servers, self._settings)
         self._numbering = _GivenNumbering(self._cluster, identity, transactional_id)
-        limits = Limits(
-            batch_bytes=self._settings.batch_size,
-            linger_s=0.0,
-            buffer_bytes=self._settings.buffer_memory,
-            delivery_timeout_s=self._settings.delivery_timeout_ms / 1000,
-        )
-        self._outbox = Outbox(limits, is_numbered=True)
-        self._sender = Sender(self._cluster, self._outbox, self._numbering, self._settings)
         self._process_id = os.getpid()
-        self._sender.start()
+        self._sender = Sender(self._cluster, self._numbering, self._settings)
+        self._outbox = self._sender.outbox
 
     def produce(
         self, batches: Iterable[tuple[TopicPartition, Buffer]], *, timeout_s: float | None = None
@@ -141,8 +132,10 @@ class RawProducer(Closing):
         return header
 
 
-class _GivenNumbering(PlainNumbering):
+class _GivenNumbering(Numbering):
     is_numbered = True
+    transactional_id: str | None = None
+    problem: ClientError | None = None
 
     def __init__(self, cluster: Cluster, identity: ProducerIdentity, transactional_id: str | None) -> None:
         self._cluster = cluster
@@ -155,16 +148,16 @@ class _GivenNumbering(PlainNumbering):
         return self.transactional_id is not None and self._cluster.transaction_version >= V2_LEVEL
 
     @property
-    def starts_carefully(self) -> bool:  # type: ignore[override]
+    def starts_carefully(self) -> bool:
         return not self._is_checked_by_broker
 
     @property
-    def produce_version_max(self) -> int | None:  # type: ignore[override]
+    def produce_version_max(self) -> int | None:
         is_classic = self.transactional_id is not None and not self._is_checked_by_broker
         return CLASSIC_TRANSACTIONS_UNTIL if is_classic else None
 
     @property
-    def may_retry(self) -> bool:  # type: ignore[override]
+    def may_retry(self) -> bool:
         return self.problem is None
 
     def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:

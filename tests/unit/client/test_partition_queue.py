@@ -8,7 +8,7 @@ from fencepost.client.producer.batch import ProducerBatch
 from fencepost.client.producer.partition_queue import REMEMBERED_BATCHES, PartitionQueue
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import InvariantBroken
-from fencepost.records.record import increment_sequence
+from fencepost.records.record import Record, increment_sequence
 from fencepost.types import TopicPartition
 
 WHERE = TopicPartition("t", 0)
@@ -25,7 +25,7 @@ def new_queue(*, is_known: bool = True, is_numbered: bool = True) -> PartitionQu
 def add(queue: PartitionQueue, *, records: int = 1, created_at_s: float = 0.0) -> ProducerBatch:
     batch = ProducerBatch(WHERE, created_at_s=created_at_s)
     for _ in range(records):
-        batch.append(timestamp_ms=0, key=None, value=b"", headers=())
+        batch.append(Record(value=b"", timestamp_ms=0))
     queue.new.append(batch)
     return batch
 

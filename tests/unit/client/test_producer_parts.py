@@ -1,5 +1,6 @@
 """Small parts of the producer: serializers, futures, metadata, verdicts, versions."""
 
+import math
 import subprocess
 import sys
 
@@ -8,11 +9,11 @@ import pytest
 from fencepost.client.exceptions import ClientError, Timeout, UnsupportedVersion
 from fencepost.client.net.connection import ApiVersions
 from fencepost.client.net.metadata import ClusterMetadata
-from fencepost.client.producer.batch import ProducerBatch
 from fencepost.client.producer.delivery import Delivery, RecordFuture, TableFuture
-from fencepost.client.producer.partition_queue import PartitionQueue
+from fencepost.client.producer.numbering import Numbering
+from fencepost.client.producer.outbox import Outbox
 from fencepost.client.producer.produce_request import BatchAnswer
-from fencepost.client.producer.settlement import Verdict, judge
+from fencepost.client.producer.settlement import Settlement
 from fencepost.client.serializers import (
     SerializationError,
     deserialize_integer,
@@ -23,8 +24,11 @@ from fencepost.client.serializers import (
     serialize_long,
     serialize_string,
 )
+from fencepost.client.settings import ProducerSettings
+from fencepost.client.time_limits import Deadline
 from fencepost.client.values import OffsetAndMetadata, RecordMetadata, normalized_offsets
 from fencepost.errors import ErrorCode
+from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.api_versions import ApiVersion, ApiVersionsResponse, FinalizedFeatureKey
 from fencepost.wire.messages.metadata import (
@@ -136,27 +140,47 @@ def test_versions_are_the_highest_that_both_sides_speak() -> None:
             versions.choose(key, **bounds)
 
 
-def verdict(code: ErrorCode, *, is_numbered: bool = True, **changes: object) -> Verdict:
-    queue = PartitionQueue(WHERE, is_numbered=is_numbered)
-    batch = ProducerBatch(WHERE, created_at_s=0)
-    batch.append(timestamp_ms=0, key=None, value=None, headers=())
-    queue.new.append(batch)
+class Idempotent(Numbering):
+    is_numbered = True
+    can_restart = True
+
+
+class Ended(Idempotent):
+    may_retry = False
+
+
+class Transactional(Idempotent):
+    can_restart = False
+
+
+def fate(code: ErrorCode, numbering: Numbering, *, created_at_s: float = math.inf, retries: int = 5) -> str:
+    """What becomes of a batch that was sent once and is answered with this code; its memory is free once it is done."""
+    settings = ProducerSettings(retries=retries, enable_idempotence=False)
+    outbox = Outbox(settings, is_numbered=numbering.is_numbered)
+    outbox.put(WHERE, Record(value=b"v", timestamp_ms=0), 100, Deadline(None), lambda: None)
+    (batch,), queue = outbox.accumulator.incomplete, outbox.accumulator.queue(WHERE)
+    batch.created_at_s = created_at_s
     queue.take(batch)
-    options = {"can_restart": True, "may_retry": True, "has_expired": False, "retries": 5, **changes}
-    return judge(BatchAnswer(batch, code, None), queue, **options).verdict  # type: ignore[arg-type]
+    Settlement(outbox, numbering, settings).settle([BatchAnswer(batch, code, None)])
+    assert batch.delivery.is_done is (outbox.accumulator.used_bytes == 0)
+    if batch.delivery.is_done:
+        return "stored" if batch.delivery.error is None else "failed"
+    return "renumbered" if batch.is_refused else "again"
 
 
-def test_answers_lead_to_verdicts() -> None:
-    assert verdict(ErrorCode.NONE) is Verdict.SUCCEED
-    assert verdict(ErrorCode.DUPLICATE_SEQUENCE_NUMBER) is Verdict.SUCCEED
-    assert verdict(ErrorCode.NOT_LEADER_OR_FOLLOWER) is Verdict.RETRY
-    assert verdict(ErrorCode.MESSAGE_TOO_LARGE) is Verdict.FAIL
-    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER) is Verdict.RENUMBER
-    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, can_restart=False) is Verdict.FAIL
-    assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, is_numbered=False) is Verdict.FAIL
-    for changes in ({"may_retry": False}, {"has_expired": True}, {"retries": 0}):
-        assert verdict(ErrorCode.NOT_LEADER_OR_FOLLOWER, **changes) is Verdict.FAIL
-        assert verdict(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, **changes) is Verdict.FAIL
+def test_an_answer_decides_the_fate_of_its_batch() -> None:
+    idempotent = Idempotent()
+    assert fate(ErrorCode.NONE, idempotent) == "stored"
+    assert fate(ErrorCode.DUPLICATE_SEQUENCE_NUMBER, idempotent) == "stored"
+    assert fate(ErrorCode.NOT_LEADER_OR_FOLLOWER, idempotent) == "again"
+    assert fate(ErrorCode.MESSAGE_TOO_LARGE, idempotent) == "failed"
+    assert fate(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, idempotent) == "renumbered"
+    assert fate(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, Transactional()) == "failed"
+    assert fate(ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, Numbering()) == "failed"
+    for code in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER):
+        assert fate(code, Ended()) == "failed"
+        assert fate(code, idempotent, created_at_s=-math.inf) == "failed", "its time is up"
+        assert fate(code, idempotent, retries=0) == "failed"
 
 
 def test_offsets_may_be_given_in_any_shape() -> None:

@@ -22,8 +22,7 @@ from fencepost.client.exceptions import (
     TransactionAbortable,
 )
 from fencepost.client.producer.batch import ProducerBatch
-from fencepost.client.producer.transaction_block import LEGAL_TRANSITIONS, State
-from fencepost.client.producer.transaction_manager import TransactionManager
+from fencepost.client.producer.transaction_manager import LEGAL_TRANSITIONS, State, TransactionManager
 from fencepost.client.time_limits import Deadline
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
 from fencepost.types import TopicPartition

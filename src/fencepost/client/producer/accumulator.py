@@ -6,14 +6,15 @@ Time comes in as seconds of the monotonic clock. Locks and waiting are the produ
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from fencepost.client.producer.batch import ProducerBatch, record_bytes_max
+from fencepost.client.producer.batch import ProducerBatch
 from fencepost.client.producer.delivery import Delivery, RecordFuture
 from fencepost.client.producer.partition_queue import PartitionQueue
+from fencepost.client.settings import ProducerSettings
 from fencepost.records.header import HEADER_BYTES
-from fencepost.records.record import Headers
+from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 
 # How a sleeping sender is woken: a pipe that it polls, written to only if it would sleep too long otherwise.
@@ -64,6 +65,15 @@ class Limits(NamedTuple):
     buffer_bytes: int
     delivery_timeout_s: float
 
+    @classmethod
+    def of(cls, settings: ProducerSettings) -> "Limits":
+        return cls(
+            batch_bytes=min(settings.batch_size, settings.max_request_size),
+            linger_s=settings.linger_ms / 1000,
+            buffer_bytes=settings.buffer_memory,
+            delivery_timeout_s=settings.delivery_timeout_ms / 1000,
+        )
+
 
 class Accumulator:
     def __init__(self, limits: Limits, *, is_numbered: bool) -> None:
@@ -94,17 +104,9 @@ class Accumulator:
                 yield queue
 
     def append(
-        self,
-        topic_partition: TopicPartition,
-        *,
-        timestamp_ms: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        now_s: float,
+        self, topic_partition: TopicPartition, record: Record, size_bytes: int, now_s: float
     ) -> RecordFuture | None:
-        """The record's future, or None if there is no memory for it at the moment."""
-        size_bytes = record_bytes_max(key, value, headers)
+        """The record's future, or None if there is no memory at the moment for its `record_bytes_max`."""
         if self.used_bytes + HEADER_BYTES + size_bytes > self._limits.buffer_bytes and self.incomplete:
             return None
         queue = self.queue(topic_partition)
@@ -114,15 +116,15 @@ class Accumulator:
                 batch.is_closed = True
             batch = ProducerBatch(topic_partition, created_at_s=now_s)
             self._add(queue, batch)
-        index = batch.append(timestamp_ms=timestamp_ms, key=key, value=value, headers=headers)
+        index = batch.append(record)
         self.used_bytes += batch.size_bytes - self.incomplete[batch]
         self.incomplete[batch] = batch.size_bytes
         if batch.size_bytes >= self._limits.batch_bytes:
             batch.is_closed = True
-        return RecordFuture(batch.delivery, index, timestamp_ms)
+        return RecordFuture(batch.delivery, index, record.timestamp_ms)
 
     def add_whole(
-        self, topic_partition: TopicPartition, encoded: bytearray | memoryview, *, is_sealed: bool, now_s: float
+        self, topic_partition: TopicPartition, encoded: bytearray | memoryview, is_sealed: bool, now_s: float
     ) -> Delivery | None:
         """A batch that was made elsewhere, behind what waits already; None if there is no memory at the moment."""
         if self.used_bytes + len(encoded) > self._limits.buffer_bytes and self.incomplete:
@@ -164,10 +166,10 @@ class Accumulator:
 
     def drop_expired(self, now_s: float) -> list[ProducerBatch]:
         created_before_s = now_s - self._limits.delivery_timeout_s
-        return self._dropped(batch for queue in self.busy_queues() for batch in queue.drop_expired(created_before_s))
+        return [batch for queue in self.busy_queues() for batch in queue.drop_expired(created_before_s)]
 
     def drop_waiting(self) -> list[ProducerBatch]:
-        return self._dropped(batch for queue in self.busy_queues() for batch in queue.drop_waiting())
+        return [batch for queue in self.busy_queues() for batch in queue.drop_waiting()]
 
     def has_expired(self, batch: ProducerBatch, now_s: float) -> bool:
         return batch.created_at_s + self._limits.delivery_timeout_s <= now_s
@@ -181,9 +183,3 @@ class Accumulator:
         self._busy[queue.topic_partition] = queue
         self.incomplete[batch] = batch.size_bytes
         self.used_bytes += batch.size_bytes
-
-    def _dropped(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
-        dropped = list(batches)
-        for batch in dropped:
-            self.release(batch)
-        return dropped

@@ -4,7 +4,6 @@ Pure. The bytes are laid out once: 61 bytes of room, then the records; stamping 
 costs nothing and a new number costs a checksum.
 """
 
-from collections.abc import Sequence
 from typing import cast
 
 from fencepost.client.producer.delivery import Delivery
@@ -21,9 +20,9 @@ from fencepost.records.header import (
     read_header,
     write_header,
 )
-from fencepost.records.record import Headers, Record
+from fencepost.records.record import Record
 from fencepost.records.varint import to_int64
-from fencepost.types import NO_OFFSET, NO_SEQUENCE, TopicPartition
+from fencepost.types import NO_SEQUENCE, TopicPartition
 
 _NO_LEADER_EPOCH = -1
 RECORD_OVERHEAD_BYTES_MAX = 24
@@ -99,17 +98,15 @@ class ProducerBatch:
     def size_bytes(self) -> int:
         return len(self.buffer)
 
-    def append(self, *, timestamp_ms: int, key: bytes | None, value: bytes | None, headers: Headers) -> int:
+    def append(self, record: Record) -> int:
         """The record's place in the batch."""
-        index = self.record_count
+        index, timestamp_ms = self.record_count, record.timestamp_ms
         if index == 0:
             self.base_timestamp = self.max_timestamp = timestamp_ms
         elif timestamp_ms > self.max_timestamp:
             self.max_timestamp = timestamp_ms
         length, body = encode_record(
-            Record(NO_OFFSET, timestamp_ms, key, value, headers),
-            timestamp_delta=to_int64(timestamp_ms - self.base_timestamp),
-            offset_delta=index,
+            record, timestamp_delta=to_int64(timestamp_ms - self.base_timestamp), offset_delta=index
         )
         buffer = cast(bytearray, self.buffer)
         buffer += length
@@ -118,9 +115,7 @@ class ProducerBatch:
         return index
 
     def finish(self, compression: Compression) -> None:
-        """Compress it if that makes it smaller. What is left to do is to stamp it. A second call does nothing."""
-        if self.is_finished:
-            return
+        """Compress it if that makes it smaller. What is left to do is to stamp it."""
         self.is_finished = True
         invariant(self.record_count, "a batch that is sent has records")
         if compression != Compression.NONE and not self.is_whole:
@@ -150,9 +145,9 @@ class ProducerBatch:
         self.buffer[:HEADER_BYTES] = write_header(header, memoryview(self.buffer)[HEADER_BYTES:])
 
 
-def record_bytes_max(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:
+def record_bytes_max(record: Record) -> int:
     """More than a record takes in a batch, at no more than a few bytes."""
-    size_bytes = RECORD_OVERHEAD_BYTES_MAX + len(key or b"") + len(value or b"")
-    for name, content in headers:
+    size_bytes = RECORD_OVERHEAD_BYTES_MAX + len(record.key or b"") + len(record.value or b"")
+    for name, content in record.headers:
         size_bytes += 2 * 5 + 3 * len(name) + len(content or b"")
     return size_bytes

@@ -7,49 +7,37 @@ both; nobody holds it while waiting for a broker.
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from fencepost.client.exceptions import BufferExhausted, ClientError, Timeout
 from fencepost.client.producer.accumulator import AT_ONCE_S, NEVER_S, Accumulator, Alarm, Limits
 from fencepost.client.producer.delivery import Delivery, RecordFuture
+from fencepost.client.settings import ProducerSettings
 from fencepost.client.time_limits import Deadline
-from fencepost.records.record import Headers
+from fencepost.records.record import Record
 from fencepost.types import TopicPartition
+
+AddedT = TypeVar("AddedT", RecordFuture, Delivery)
+Check = Callable[[], None]
+"""Raises if a record must not go in any more. It is called with the lock held, so that a call that empties the outbox
+afterwards finds the record, or the record never gets in."""
 
 
 class Outbox:
-    def __init__(self, limits: Limits, *, is_numbered: bool) -> None:
-        self.accumulator = Accumulator(limits, is_numbered=is_numbered)
+    def __init__(self, settings: ProducerSettings, *, is_numbered: bool) -> None:
+        self.accumulator = Accumulator(Limits.of(settings), is_numbered=is_numbered)
         self.lock = threading.Lock()
         self.alarm = Alarm()
-        self._limits = limits
+        self._buffer_memory = settings.buffer_memory
         self._memory_freed = threading.Condition(self.lock)
         self._why_closed: ClientError | None = None
 
     def put(
-        self,
-        topic_partition: TopicPartition,
-        *,
-        timestamp_ms: int,
-        key: bytes | None,
-        value: bytes | None,
-        headers: Headers,
-        deadline: Deadline,
-        check: Callable[[], None],
+        self, topic_partition: TopicPartition, record: Record, size_bytes: int, deadline: Deadline, check: Check
     ) -> RecordFuture:
-        """Waits for memory. `check` raises if the record must not go in any more: it is asked with the lock held, so
-        that whoever empties the outbox afterwards finds the record, or it never gets in."""
-        with self.lock:
-            while True:
-                self._check_open()
-                check()
-                now_s = time.monotonic()
-                future = self.accumulator.append(
-                    topic_partition, timestamp_ms=timestamp_ms, key=key, value=value, headers=headers, now_s=now_s
-                )
-                if future is not None:
-                    self.alarm.ring_before(self.accumulator.ready_at_s(topic_partition, now_s))
-                    return future
-                self._wait_for_memory(deadline)
+        add = partial(self.accumulator.append, topic_partition, record, size_bytes)
+        return self._put(topic_partition, add, deadline, check)
 
     def put_whole(
         self,
@@ -58,17 +46,25 @@ class Outbox:
         *,
         is_sealed: bool,
         deadline: Deadline,
-        check: Callable[[], None],
+        check: Check,
     ) -> Delivery:
+        add = partial(self.accumulator.add_whole, topic_partition, encoded, is_sealed)
+        return self._put(topic_partition, add, deadline, check)
+
+    def _put(
+        self, topic_partition: TopicPartition, add: Callable[[float], AddedT | None], deadline: Deadline, check: Check
+    ) -> AddedT:
+        """Waits for memory."""
         with self.lock:
             while True:
-                self._check_open()
+                if self._why_closed is not None:
+                    raise self._why_closed
                 check()
                 now_s = time.monotonic()
-                delivery = self.accumulator.add_whole(topic_partition, encoded, is_sealed=is_sealed, now_s=now_s)
-                if delivery is not None:
-                    self.alarm.ring_before(now_s)
-                    return delivery
+                added = add(now_s)
+                if added is not None:
+                    self.alarm.ring_before(self.accumulator.ready_at_s(topic_partition, now_s))
+                    return added
                 self._wait_for_memory(deadline)
 
     def settle(self, deadline: Deadline) -> None:
@@ -84,7 +80,7 @@ class Outbox:
                 remaining_s = deadline.remaining_s
                 if not batch.delivery.wait(None if remaining_s == NEVER_S else remaining_s):
                     with self.lock:
-                        trouble = self.accumulator.queue(batch.topic_partition).told_trouble
+                        trouble = self.accumulator.queue(batch.topic_partition).last_trouble
                     raise Timeout(f"{batch.topic_partition}: records are still on their way{trouble}")
         finally:
             with self.lock:
@@ -102,15 +98,11 @@ class Outbox:
             self._memory_freed.notify_all()
             self.alarm.ring_before(AT_ONCE_S)
 
-    def _check_open(self) -> None:
-        if self._why_closed is not None:
-            raise self._why_closed
-
     def _wait_for_memory(self, deadline: Deadline) -> None:
         if deadline.has_passed:
-            troubles = [queue.told_trouble for queue in self.accumulator.busy_queues() if queue.trouble is not None]
+            troubles = [queue.last_trouble for queue in self.accumulator.busy_queues() if queue.trouble is not None]
             raise BufferExhausted(
-                f"buffer.memory={self._limits.buffer_bytes} is full of records that are not delivered yet, "
+                f"buffer.memory={self._buffer_memory} is full of records that are not delivered yet, "
                 f"and there was no room within max.block.ms{next(iter(troubles), '')}"
             )
         self.accumulator.blocked_count += 1

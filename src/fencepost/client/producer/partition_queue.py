@@ -65,7 +65,7 @@ class PartitionQueue:
         return not (self.new or self.unresolved)
 
     @property
-    def told_trouble(self) -> str:
+    def last_trouble(self) -> str:
         """For the end of a message: a time limit says that something took too long, and this what it was."""
         return "" if self.trouble is None else f"; the last try said: {self.trouble}"
 

@@ -15,14 +15,12 @@ from typing import TYPE_CHECKING, Any
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError, IllegalState, RecordTooLarge, Timeout, TransactionAborted
 from fencepost.client.net.metadata import TopicMetadata
-from fencepost.client.producer.accumulator import Limits
 from fencepost.client.producer.batch import record_bytes_max
 from fencepost.client.producer.delivery import RecordFuture, TableFuture
-from fencepost.client.producer.numbering import IdempotentNumbering, Numbering, PlainNumbering
-from fencepost.client.producer.outbox import Outbox
+from fencepost.client.producer.numbering import IdempotentNumbering, Numbering
 from fencepost.client.producer.sender import Sender
-from fencepost.client.producer.transaction_block import State, TransactionBlock
-from fencepost.client.producer.transaction_manager import TransactionManager
+from fencepost.client.producer.transaction_block import TransactionBlock
+from fencepost.client.producer.transaction_manager import State, TransactionManager
 from fencepost.client.serializers import Serializer, serialize_bytes
 from fencepost.client.settings import ProducerSettings, client_settings
 from fencepost.client.time_limits import Closing, Deadline
@@ -36,7 +34,8 @@ from fencepost.client.values import (
 )
 from fencepost.errors import ErrorCode
 from fencepost.records.header import HEADER_BYTES
-from fencepost.types import TopicPartition
+from fencepost.records.record import Record
+from fencepost.types import NO_OFFSET, TopicPartition
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,19 +116,11 @@ class Producer(Closing):
         self._cluster = Cluster(bootstrap_servers, self._settings)
         self._transactions: TransactionManager | None = None
         self._sticky = StickyPartitioner(self._settings.batch_size, random.choice)
-        numbering = self._make_numbering()
-        limits = Limits(
-            batch_bytes=min(self._settings.batch_size, self._settings.max_request_size),
-            linger_s=self._settings.linger_ms / 1000,
-            buffer_bytes=self._settings.buffer_memory,
-            delivery_timeout_s=self._settings.delivery_timeout_ms / 1000,
-        )
-        self._outbox = Outbox(limits, is_numbered=numbering.is_numbered)
-        self._sender = Sender(self._cluster, self._outbox, numbering, self._settings)
         self._max_message_bytes: dict[str, int] = {}
         self._process_id = os.getpid()
         self._is_closed = False
-        self._sender.start()
+        self._sender = Sender(self._cluster, self._make_numbering(), self._settings)
+        self._outbox = self._sender.outbox
 
     def _make_numbering(self) -> Numbering:
         settings = self._settings
@@ -140,7 +131,7 @@ class Producer(Closing):
                 call_timeout_s=settings.request_timeout_ms / 1000,
             )
             return self._transactions
-        return IdempotentNumbering(self._cluster) if settings.enable_idempotence else PlainNumbering()
+        return IdempotentNumbering(self._cluster) if settings.enable_idempotence else Numbering()
 
     @property
     def settings(self) -> ProducerSettings:
@@ -174,24 +165,17 @@ class Producer(Closing):
         Waits, up to `max.block.ms`, for the topic's metadata and for room in `buffer.memory`.
         """
         transaction_number = self._check_can_send()
-        key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
-        some_headers = tuple(headers)
-        size_bytes = HEADER_BYTES + record_bytes_max(key_bytes, value_bytes, some_headers)
-        self._check_size(topic, size_bytes)
-        deadline = self._deadline()
-        metadata = self._topic(topic, deadline)
-        chosen = self._choose_partition(metadata, partition, key_bytes, size_bytes)
         if timestamp_ms is None:
             timestamp_ms = time.time_ns() // 1_000_000
-        return self._outbox.put(
-            TopicPartition(topic, chosen),
-            timestamp_ms=timestamp_ms,
-            key=key_bytes,
-            value=value_bytes,
-            headers=some_headers,
-            deadline=deadline,
-            check=partial(self._check_still_in, transaction_number),
-        )
+        key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
+        record = Record(NO_OFFSET, timestamp_ms, key_bytes, value_bytes, tuple(headers))
+        record_bytes = record_bytes_max(record)
+        self._check_size(topic, HEADER_BYTES + record_bytes)
+        deadline = self._deadline()
+        metadata = self._topic(topic, deadline)
+        chosen = self._choose_partition(metadata, partition, key_bytes, HEADER_BYTES + record_bytes)
+        check = partial(self._check_still_in, transaction_number)
+        return self._outbox.put(TopicPartition(topic, chosen), record, record_bytes, deadline, check)
 
     def send_arrow(self, topic: str, table: "pa.Table | pa.RecordBatch") -> TableFuture:
         """All rows of a table, without a Python object for each: column `value`, and `key`, `partition`, `headers`,

@@ -9,12 +9,10 @@ import logging
 import select
 import threading
 import time
-from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
-from uuid import UUID
 
 from fencepost.client.cluster import Cluster
+from fencepost.client.error_table import REFRESH_METADATA, known_code
 from fencepost.client.exceptions import (
     ClientError,
     Disconnected,
@@ -23,7 +21,6 @@ from fencepost.client.exceptions import (
     RetriableBrokerError,
     RetriableError,
 )
-from fencepost.client.net.connection import Connection
 from fencepost.client.net.metadata import Node
 from fencepost.client.producer.accumulator import NEVER_S
 from fencepost.client.producer.batch import ProducerBatch
@@ -34,63 +31,16 @@ from fencepost.client.producer.produce_request import (
     LAST_VERSION_BY_NAME,
     TOPIC_IDS_SINCE,
     BatchAnswer,
+    BrokerLink,
     build_request,
-    read_answer,
 )
-from fencepost.client.producer.settlement import Settlement, asks_for_metadata, finish
+from fencepost.client.producer.settlement import Settlement
 from fencepost.client.settings import ProducerSettings
 from fencepost.client.time_limits import Backoff
-from fencepost.errors import ErrorCode, invariant
+from fencepost.errors import ErrorCode
 from fencepost.records.compression import Compression
-from fencepost.types import NO_OFFSET
 from fencepost.wire.api import PRODUCE
-from fencepost.wire.messages.produce import ProduceRequest, ProduceResponse
 from fencepost.wire.reading import ZERO_UUID
-
-# A producer's connection to one broker, with the batches that are on their way over it, in order.
-
-
-class _OnWire(NamedTuple):
-    batches: Sequence[ProducerBatch]
-    topic_names: dict[UUID, str]
-
-
-class BrokerLink:
-    def __init__(self, node: Node, connection: Connection) -> None:
-        self.node = node
-        self.connection = connection
-        self._on_wire: deque[_OnWire] = deque()
-
-    @property
-    def request_count(self) -> int:
-        return len(self._on_wire)
-
-    def send(
-        self, request: ProduceRequest, batches: Sequence[ProducerBatch], *, version: int, timeout_s: float
-    ) -> None:
-        """If this raises, the link is lost and `lose` has the batches."""
-        expects_answer = request.acks != 0
-        if expects_answer:
-            self._on_wire.append(_OnWire(batches, {topic.topic_id: topic.name for topic in request.topic_data}))
-        self.connection.send(request, version=version, timeout_s=timeout_s, expects_answer=expects_answer)
-
-    def receive(self) -> list[BatchAnswer]:
-        """What has been answered by now."""
-        answers: list[BatchAnswer] = []
-        for _, response in self.connection.receive_available():
-            invariant(isinstance(response, ProduceResponse), "a producer's link carries nothing but Produce")
-            assert isinstance(response, ProduceResponse)
-            on_wire = self._on_wire.popleft()
-            answers += read_answer(on_wire.batches, response, topic_names=on_wire.topic_names)
-        return answers
-
-    def lose(self) -> list[ProducerBatch]:
-        """Close the connection; the batches whose fate is unknown, in order."""
-        self.connection.close()
-        lost = [batch for on_wire in self._on_wire for batch in on_wire.batches]
-        self._on_wire.clear()
-        return lost
-
 
 logger = logging.getLogger("fencepost.client")
 
@@ -99,14 +49,14 @@ REQUEST_OVERHEAD_BYTES = 512
 
 
 class Sender:
-    def __init__(self, cluster: Cluster, outbox: Outbox, numbering: Numbering, settings: ProducerSettings) -> None:
+    def __init__(self, cluster: Cluster, numbering: Numbering, settings: ProducerSettings) -> None:
+        self.outbox = Outbox(settings, is_numbered=numbering.is_numbered)
         self._cluster = cluster
-        self._outbox = outbox
-        self._accumulator = outbox.accumulator
-        self._alarm = outbox.alarm
-        self._lock = outbox.lock
+        self._accumulator = self.outbox.accumulator
+        self._alarm = self.outbox.alarm
+        self._lock = self.outbox.lock
         self._numbering = numbering
-        self._settlement = Settlement(outbox, numbering, settings)
+        self._settlement = Settlement(self.outbox, numbering, settings)
         self._settings = settings
         self._compression = Compression[settings.compression_type.upper()]
         self._links: dict[int, BrokerLink] = {}
@@ -116,8 +66,6 @@ class Sender:
         self._expects_records = False
         self._is_stopping = False
         self._thread = threading.Thread(target=self._run, name="fencepost-sender", daemon=True)
-
-    def start(self) -> None:
         self._thread.start()
 
     @property
@@ -135,13 +83,11 @@ class Sender:
 
     def drop_waiting(self, error: ClientError) -> None:
         """Give up everything that is not on its way."""
-        with self._lock:
-            dropped = self._settlement.drop_waiting(error)
-        finish(dropped)
+        self._settlement.drop_waiting(error)
 
     def begin_to_stop(self) -> None:
         self._is_stopping = True
-        self._outbox.close(IllegalState("the producer is closed"))
+        self.outbox.close(IllegalState("the producer is closed"))
 
     def stop(self, timeout_s: float) -> bool:
         """Give up what is left, and end. Returns whether the thread has ended."""
@@ -160,29 +106,22 @@ class Sender:
             raise
         finally:
             self._is_stopping = True
-            self._outbox.close(error)
-            self._end(error)
-
-    def _end(self, error: ClientError) -> None:
-        for link in self._links.values():
-            link.lose()
-        self._links.clear()
-        with self._lock:
-            left = self._settlement.drop_all(error)
-        finish(left)
-        with self._lock:
-            self._alarm.close()
+            self.outbox.close(error)
+            for link in self._links.values():
+                link.lose()
+            self._settlement.drop_all(error)
+            with self._lock:
+                self._alarm.close()
 
     def _turn(self) -> None:
         now_s = time.monotonic()
+        self._settlement.drop_what_cannot_go(now_s)
         with self._lock:
-            dropped = self._settlement.drop_what_cannot_go(now_s)
             self._restart_queues()
             ready = [queue for queue in self._accumulator.busy_queues() if self._accumulator.is_ready(queue, now_s)]
             has_restarts = any(queue.must_restart for queue in self._accumulator.busy_queues())
             expects_records, self._expects_records = self._expects_records, False
             transaction_number = self._numbering.transaction_number
-        finish(dropped)
         has_sent = False
         if (ready or has_restarts) and now_s >= self._pause_until_s:
             has_sent = self._send_ready(ready, transaction_number, now_s)
@@ -263,11 +202,7 @@ class Sender:
             self._lose(link, problem, unanswered=batches if self._settings.acks == "0" else ())
             return True
         if self._settings.acks == "0":
-            with self._lock:
-                stored = self._settlement.settle(
-                    [BatchAnswer(batch, ErrorCode.NONE, None, NO_OFFSET) for batch in batches]
-                )
-            finish(stored)
+            self._settlement.settle([BatchAnswer(batch, ErrorCode.NONE, None) for batch in batches])
         self._backoff.reset()
         return True
 
@@ -358,18 +293,14 @@ class Sender:
             except ClientError as problem:
                 self._lose(link, problem)
                 continue
+            if any(known_code(answer.error_code) in REFRESH_METADATA for answer in answers):
+                self._cluster.mark_stale()
             if answers:
-                if asks_for_metadata(answers):
-                    self._cluster.mark_stale()
-                with self._lock:
-                    settled = self._settlement.settle(answers)
-                finish(settled)
+                self._settlement.settle(answers)
 
     def _lose(self, link: BrokerLink, problem: ClientError, unanswered: Sequence[ProducerBatch] = ()) -> None:
         """The link is gone: whether its batches were stored is unknown, so they go again as they are."""
         logger.info("%s", problem)
         self._links.pop(link.node.node_id, None)
         self._cluster.mark_stale()
-        with self._lock:
-            settled = self._settlement.put_back([*link.lose(), *unanswered], problem)
-        finish(settled)
+        self._settlement.put_back([*link.lose(), *unanswered], problem)

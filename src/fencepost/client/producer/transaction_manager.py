@@ -1,4 +1,4 @@
-"""A transactional producer's state, and the calls that move it. The table of moves is `transaction_states.py`.
+"""A transactional producer's state, every way between two states as a table, and the calls that move it.
 
 Two threads meet here: the caller's (init, begin, commit, abort) and the sender's (`Numbering`). Coordinator calls are
 made one at a time. A call that timed out leaves the state as it is and is made again; an error inside a transaction
@@ -8,6 +8,7 @@ makes it abortable, and abort itself never ends in an abortable error: it succee
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from enum import Enum, auto
 
 from fencepost.client.exceptions import (
     AbortableError,
@@ -22,8 +23,8 @@ from fencepost.client.exceptions import (
     TransactionAbortable,
 )
 from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.producer.numbering import Numbering
 from fencepost.client.producer.produce_request import CLASSIC_TRANSACTIONS_UNTIL
-from fencepost.client.producer.transaction_block import LEGAL_TRANSITIONS, State
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import MarkerWait, TransactionControl
 from fencepost.client.values import NO_IDENTITY, ConsumerGroupMetadata, Offsets, ProducerIdentity
@@ -32,6 +33,43 @@ from fencepost.types import TopicPartition
 
 logger = logging.getLogger("fencepost.client")
 
+
+class State(Enum):
+    UNINITIALIZED = auto()
+    """Made; `init_transactions` has not been called."""
+    INITIALIZING = auto()
+    """Asking the coordinator for an identity."""
+    READY = auto()
+    """Between transactions."""
+    IN_TRANSACTION = auto()
+    """Records and offsets may be sent."""
+    COMMITTING_TRANSACTION = auto()
+    """`commit_transaction` was called; if it timed out, it is called again."""
+    ABORTING_TRANSACTION = auto()
+    """`abort_transaction` was called; if it timed out, it is called again."""
+    ABORTABLE_ERROR = auto()
+    """This transaction cannot be committed; `abort_transaction` leads on."""
+    FATAL_ERROR = auto()
+    """Fenced, or past help; only `close` is left."""
+
+
+LEGAL_TRANSITIONS: dict[tuple[State, State], str] = {
+    (State.UNINITIALIZED, State.INITIALIZING): "init_transactions",
+    (State.INITIALIZING, State.READY): "the coordinator gave an identity",
+    (State.READY, State.IN_TRANSACTION): "begin_transaction",
+    (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION): "commit_transaction",
+    (State.IN_TRANSACTION, State.ABORTING_TRANSACTION): "abort_transaction",
+    (State.ABORTABLE_ERROR, State.ABORTING_TRANSACTION): "abort_transaction",
+    (State.COMMITTING_TRANSACTION, State.READY): "the coordinator has decided on commit",
+    (State.ABORTING_TRANSACTION, State.READY): "the coordinator has decided on abort",
+    (State.ABORTING_TRANSACTION, State.INITIALIZING): "numbers were lost: the next epoch is needed (first flow)",
+    (State.COMMITTING_TRANSACTION, State.INITIALIZING): "the cluster has moved to the second flow",
+    (State.IN_TRANSACTION, State.ABORTABLE_ERROR): "a record, a partition or an offset was refused",
+    (State.COMMITTING_TRANSACTION, State.ABORTABLE_ERROR): "a record was refused before the commit was sent",
+    (State.ABORTABLE_ERROR, State.ABORTABLE_ERROR): "one more was refused",
+    **{(state, State.FATAL_ERROR): "fenced, or past help" for state in State},
+}
+
 Settle = Callable[[Deadline], None]
 """Waits until no record of the transaction is on its way; raises `Timeout`."""
 
@@ -39,9 +77,8 @@ _OPEN = (State.IN_TRANSACTION, State.COMMITTING_TRANSACTION)
 _IN_ERROR = (State.ABORTABLE_ERROR, State.FATAL_ERROR)
 
 
-class TransactionManager:
+class TransactionManager(Numbering):
     is_numbered = True
-    can_restart = False
 
     def __init__(self, control: TransactionControl, *, transaction_timeout_ms: int, call_timeout_s: float) -> None:
         self._control = control
@@ -100,9 +137,6 @@ class TransactionManager:
 
     def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
         return self._identity
-
-    def next_identity(self, used: ProducerIdentity) -> ProducerIdentity | None:
-        return None
 
     def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         """First flow: add them to the transaction. Second flow: the broker will."""
