@@ -23,7 +23,7 @@ from fencepost.wire import reading, writing
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = ROOT / "src" / "fencepost" / "wire" / "messages"
 
-APIS = [
+APIS = [  # what the broker serves or the client calls
     "produce",
     "fetch",
     "list_offsets",
@@ -54,7 +54,6 @@ APIS = [
     "delete_acls",
     "describe_configs",
     "alter_configs",
-    "alter_replica_log_dirs",
     "describe_log_dirs",
     "sasl_authenticate",
     "create_partitions",
@@ -73,8 +72,6 @@ APIS = [
     "list_transactions",
     "consumer_group_heartbeat",
     "consumer_group_describe",
-    "get_telemetry_subscriptions",
-    "push_telemetry",
     "list_config_resources",
     "describe_topic_partitions",
 ]

@@ -6,6 +6,8 @@ comes in two shapes: Java and Python clients wrap blocks in xerial's stream form
 are read, xerial's is written. `decompress` refuses a payload that would grow past its limit before taking
 memory for it, and raises `InvalidRecordBatch` for anything that its codec cannot read. Arrow is loaded by the first
 payload that needs it: a client that sends plain batches never does.
+cramjam, lz4, zstandard and python-snappy are no faster in compressing (1 MB of JSON: lz4 209 and 231 MB/s, zstd 237 and
+215, snappy 258 and 207), none of them writes xerial's format, and each is one more dependency; so Arrow's stay.
 """
 
 import gzip

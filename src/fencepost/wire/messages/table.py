@@ -34,7 +34,6 @@ ROWS = (
     (31, "delete_acls", "DeleteAcls", 1, 3, 2),
     (32, "describe_configs", "DescribeConfigs", 1, 4, 4),
     (33, "alter_configs", "AlterConfigs", 0, 2, 2),
-    (34, "alter_replica_log_dirs", "AlterReplicaLogDirs", 1, 2, 2),
     (35, "describe_log_dirs", "DescribeLogDirs", 1, 5, 2),
     (36, "sasl_authenticate", "SaslAuthenticate", 0, 2, 2),
     (37, "create_partitions", "CreatePartitions", 0, 3, 2),
@@ -53,8 +52,6 @@ ROWS = (
     (66, "list_transactions", "ListTransactions", 0, 2, 0),
     (68, "consumer_group_heartbeat", "ConsumerGroupHeartbeat", 0, 1, 0),
     (69, "consumer_group_describe", "ConsumerGroupDescribe", 0, 1, 0),
-    (71, "get_telemetry_subscriptions", "GetTelemetrySubscriptions", 0, 0, 0),
-    (72, "push_telemetry", "PushTelemetry", 0, 0, 0),
     (74, "list_config_resources", "ListConfigResources", 0, 1, 0),
     (75, "describe_topic_partitions", "DescribeTopicPartitions", 0, 0, 0),
 )
