@@ -6,17 +6,40 @@ operations, loses nothing and shows nothing else; what an open journal has shown
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 
 from fencepost.journal.journal import Journal, JournalConfig
-from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedCrash, SimulatedDisk
+from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedDisk
 from fencepost.records.header import read_header
+from tests.crash.watched_disk import Watch, WatchedDisk
 from tests.crash.workload import PARTITION_REFS, SEGMENT_BYTES, Model, Workload, build_batch, fold_entry
 
 ALL_OFFSETS = 2**62
 ALL_BYTES = 2**40
+
+
+class Restarts:
+    """Checks what a restart finds, and counts. Many seeds leave the same bytes under the same names: those are checked
+    once for each moment of the workload, which stands for what may be found then."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._moment: object = None
+        self._seen: set[frozenset[tuple[str, bytes]]] = set()
+
+    def check(self, disk: SimulatedDisk, check: Callable[[SimulatedDisk], None], *, moment: object, place: str) -> None:
+        self.count += 1
+        if moment != self._moment:
+            self._moment, self._seen = moment, set()
+        content = frozenset((name, disk.open(name).pread(ALL_BYTES, 0)) for name in disk.list_names())
+        if content in self._seen:
+            return
+        self._seen.add(content)
+        try:
+            check(disk)
+        except Exception as problem:
+            raise AssertionError(f"crash {place}: {problem!r}") from problem
 
 
 @dataclass
@@ -26,67 +49,62 @@ class Exploration:
 
     workload_seed: int
     seed_counts: dict[CrashModel, int]
-    disk: Callable[[], SimulatedDisk] = SimulatedDisk
+    disk: Callable[[Watch], WatchedDisk] = WatchedDisk
     opens: Callable[..., Journal] = Journal.open
     recovery_stride: int = 1
-    crash_points: int = 0
 
     def run(self) -> int:
-        whole = self.disk()
-        self._workload(whole)
-        for operation_count in range(whole.operation_count + 1):
-            disk = self.disk()
-            disk.crash_after(operation_count)
-            model = self._workload(disk)
+        """How many crash points there were."""
+        workload = Workload(self.workload_seed, self.opens)
+        model = workload.model
+        restarts = Restarts()
+        recoveries = 0
+
+        def check(disk: SimulatedDisk) -> None:
+            journal = self._open(disk)
+            check_journal(model, journal)
+            check_goes_on(journal)
+
+        def crash(disk: SimulatedDisk, operation_count: int) -> None:
+            nonlocal recoveries
             for crash_model, seed_count in self.seed_counts.items():
+                place = f"{operation_count} of workload {self.workload_seed}, {crash_model}"
                 for seed in crash_seeds(operation_count, seed_count):
-                    self._check(model, disk.after_crash(crash_model, seed), f"{operation_count} {crash_model} {seed}")
+                    found = disk.after_crash(crash_model, seed)
+                    restarts.check(found, check, moment=model.moment, place=f"{place} {seed}")
                 if operation_count % self.recovery_stride == 0:
                     found = disk.after_crash(crash_model, operation_count)
                     is_settled = crash_model is not CrashModel.KILLED
-                    self._crash_recovery(model, found, f"{operation_count} {crash_model}", is_settled=is_settled)
-        return self.crash_points
+                    recoveries += self._crash_recovery(model, found, place, is_settled=is_settled)
 
-    def _workload(self, disk: SimulatedDisk) -> Model:
-        workload = Workload(self.workload_seed, self.opens)
-        with suppress(SimulatedCrash):
-            workload.run(disk)
-        return workload.model
+        self.disk(crash).run(workload.run)
+        return restarts.count + recoveries
 
     def _open(self, disk: SimulatedDisk) -> Journal:
         salts = Random(7)
         return self.opens(disk, JournalConfig(segment_bytes=SEGMENT_BYTES), salt=lambda: salts.getrandbits(64))
 
-    def _check(self, model: Model, disk: SimulatedDisk, place: str) -> None:
-        self.crash_points += 1
-        try:
-            journal = self._open(disk)
-            check_journal(model, journal)
-            check_goes_on(journal)
-        except Exception as error:
-            raise AssertionError(f"workload {self.workload_seed}, crash {place}: {error!r}") from error
-
-    def _crash_recovery(self, model: Model, found: SimulatedDisk, place: str, *, is_settled: bool) -> None:
+    def _crash_recovery(self, model: Model, found: SimulatedDisk, place: str, *, is_settled: bool) -> int:
         """Cut the recovery of `found` after each of its operations. With `is_settled` nothing on it is unsynced, so
         that a second recovery must find exactly what the first one would have."""
         whole = found.snapshot()
         last_position = self._open(whole).last_position
-        operation_count = whole.operation_count
-        for count in range(operation_count + 1):
-            again = found.snapshot()
-            again.crash_after(count)
-            with suppress(SimulatedCrash):
-                self._open(again)
+        restarts = Restarts()
+
+        def crash(disk: SimulatedDisk, count: int) -> None:
+            is_shown = is_settled or count == whole.operation_count
+
+            def check(again: SimulatedDisk) -> None:
+                journal = self._open(again)
+                check_journal(model, journal)
+                assert not is_shown or journal.last_position == last_position, "a second recovery found another end"
+
             for crash_model, seed in ((CrashModel.POWER_LOST, count), (CrashModel.TORN, 100 + count)):
-                self.crash_points += 1
-                try:
-                    journal = self._open(again.after_crash(crash_model, seed))
-                    check_journal(model, journal)
-                    is_shown = is_settled or count == operation_count
-                    assert not is_shown or journal.last_position == last_position, "a second recovery found another end"
-                except Exception as error:
-                    where = f"crash {place}, in recovery {count} {crash_model} {seed}"
-                    raise AssertionError(f"workload {self.workload_seed}, {where}: {error!r}") from error
+                where = f"{place}, in recovery {count} {crash_model} {seed}"
+                restarts.check(disk.after_crash(crash_model, seed), check, moment=is_shown, place=where)
+
+        WatchedDisk.over(found, crash).run(self._open)
+        return restarts.count
 
 
 def crash_seeds(operation_count: int, count: int) -> list[int]:

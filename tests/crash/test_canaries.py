@@ -13,6 +13,7 @@ from fencepost.journal.rewriting import SegmentRewriter
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX
 from fencepost.lab.simulated_disk import CrashModel, SimulatedDisk, SimulatedFile
 from tests.crash.explorer import Exploration
+from tests.crash.watched_disk import WatchedDisk
 
 
 def explore(*, recovery_stride: int = 1 << 30, **stand_ins: object) -> None:
@@ -33,7 +34,7 @@ def test_acknowledging_before_the_sync_is_caught(monkeypatch: pytest.MonkeyPatch
         explore()
 
 
-class DiskThatForgetsNames(SimulatedDisk):
+class DiskThatForgetsNames(WatchedDisk):
     def sync_folder(self) -> None:
         self._begin_operation()
 

@@ -4,9 +4,7 @@ Everything was acknowledged before the cleaning began, so what a restart finds m
 value of each key, the committed offset, a producer that goes on, and another round of cleaning on top.
 """
 
-from contextlib import suppress
-
-from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
+from fencepost.lab.simulated_disk import CrashModel, SimulatedDisk
 from fencepost.records.compression import Compression
 from fencepost.types import Now
 from fencepost.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
@@ -16,7 +14,8 @@ from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from fencepost.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup, OffsetFetchRequestTopics
-from tests.crash.explorer import crash_seeds
+from tests.crash.explorer import Restarts, crash_seeds
+from tests.crash.watched_disk import WatchedDisk
 from tests.unit.broker.builders import Broker
 from tests.unit.broker.cleaning_driver import (
     ROUND_MS,
@@ -40,26 +39,28 @@ ABORTED = b"aborted"
 def test_no_crash_while_the_journal_is_cleaned_changes_what_anybody_sees(crash_points: dict[str, int]) -> None:
     before = written_broker()
     expected, now = view(before, "table"), before.now
-    whole = before.disk.snapshot()
-    begins, ends = cleaned_operations(whole, now)
-    assert len(before.disk.list_names()) > len(whole.list_names()), "there was something to clean"
-    points = 0
-    for crash_after in range(begins, ends + 1):
-        disk = before.disk.snapshot()
+    restarts = Restarts()
+    is_cleaning = False
+
+    def crash(disk: SimulatedDisk, operation_count: int) -> None:
+        model = MODELS[operation_count % len(MODELS)]
+        for seed in crash_seeds(operation_count, 1) if is_cleaning else ():
+            place = f"after operation {operation_count}, {model}, seed {seed}"
+            found = disk.after_crash(model, seed)
+            restarts.check(found, lambda disk: check(disk, now, expected), moment="always", place=place)
+
+    def clean_all(disk: SimulatedDisk) -> None:
+        nonlocal is_cleaning
         broker = small_broker(disk=disk, now=now)
-        disk.crash_after(crash_after)
-        with suppress(SimulatedCrash):
-            clean_rounds(broker)
-        model = MODELS[crash_after % len(MODELS)]
-        for seed in crash_seeds(crash_after, 1):
-            points += 1
-            try:
-                check(disk.after_crash(model, seed), now, expected)
-            except Exception as problem:
-                place = f"crash after operation {crash_after} of {begins} to {ends}, {model}, seed {seed}"
-                raise AssertionError(f"{place}: {problem!r}") from problem
-    crash_points["cleaning"] = points
-    assert points >= CRASH_POINTS_MIN
+        is_cleaning = True
+        for _ in range(ROUNDS):
+            clean(broker, passed_ms=DELETE_RETENTION_MS)
+
+    watched = WatchedDisk.over(before.disk, crash)
+    watched.run(clean_all)
+    assert len(before.disk.list_names()) > len(watched.list_names()), "there was something to clean"
+    crash_points["cleaning"] = restarts.count
+    assert restarts.count >= CRASH_POINTS_MIN
 
 
 def written_broker() -> Broker:
@@ -82,19 +83,6 @@ def written_broker() -> Broker:
     KeyedProducer(broker, "table", "hanging").send((b"key 0", b"undecided"))
     fill(broker)
     return broker
-
-
-def clean_rounds(broker: Broker) -> None:
-    for _ in range(ROUNDS):
-        clean(broker, passed_ms=DELETE_RETENTION_MS)
-
-
-def cleaned_operations(disk: SimulatedDisk, now: Now) -> tuple[int, int]:
-    """The number of disk operations before and after the cleaning of the whole."""
-    broker = small_broker(disk=disk, now=now)
-    begins = disk.operation_count
-    clean_rounds(broker)
-    return begins, disk.operation_count
 
 
 def check(disk: SimulatedDisk, now: Now, expected: dict[bytes, bytes]) -> None:

@@ -1,13 +1,12 @@
 """A transactional broker cut after every disk operation: what clients were told holds, the rest is all or nothing."""
 
-from contextlib import suppress
 from random import Random
 
 from fencepost.broker.catalogue import INTERNAL_TOPICS
 from fencepost.broker.core import BrokerCore, replay
 from fencepost.broker.state import dump_checkpoint
 from fencepost.journal.journal import Journal, JournalConfig
-from fencepost.lab.simulated_disk import CrashModel, SimulatedCrash, SimulatedDisk
+from fencepost.lab.simulated_disk import CrashModel, SimulatedDisk
 from fencepost.partition.visibility import IsolationLevel, aborted_transactions, fetch_limit, last_stable_offset
 from fencepost.records.control import read_marker
 from fencepost.records.header import read_header
@@ -19,7 +18,7 @@ from fencepost.wire.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
-from tests.crash.explorer import crash_seeds
+from tests.crash.explorer import Restarts, crash_seeds
 from tests.crash.transaction_workload import (
     INPUT_TOPIC,
     PARTITIONS_PER_TOPIC,
@@ -33,6 +32,7 @@ from tests.crash.transaction_workload import (
     commit,
     open_core,
 )
+from tests.crash.watched_disk import WatchedDisk
 
 CRASH_POINTS_MIN = 2_000
 RESTART_MS = 1_800_000_000_000
@@ -43,30 +43,20 @@ TRANSACTION_COUNT = 31
 
 
 def test_no_crash_breaks_a_promise_about_a_transaction(crash_points: dict[str, int]) -> None:
-    operation_count = run_until_crash(None)[0].operation_count
-    points = 0
-    for crash_after in range(operation_count + 1):
-        disk, told = run_until_crash(crash_after)
-        for model, seed_count in SEED_COUNTS.items():
-            for seed in crash_seeds(crash_after, seed_count):
-                points += 1
-                try:
-                    check_restart(disk.after_crash(model, seed), told)
-                except Exception as problem:
-                    place = f"crash after operation {crash_after}, {model}, seed {seed}"
-                    raise AssertionError(f"{place}: {problem!r}") from problem
-    crash_points["transactions"] = points
-    assert points >= CRASH_POINTS_MIN
-
-
-def run_until_crash(crash_after: int | None) -> tuple[SimulatedDisk, Told]:
-    disk = SimulatedDisk()
-    if crash_after is not None:
-        disk.crash_after(crash_after)
     workload = TransactionWorkload(WORKLOAD_SEED, transaction_count=TRANSACTION_COUNT)
-    with suppress(SimulatedCrash):
-        workload.run(disk)
-    return disk, workload.told
+    restarts = Restarts()
+
+    def crash(disk: SimulatedDisk, operation_count: int) -> None:
+        moment = repr(workload.told)
+        for model, seed_count in SEED_COUNTS.items():
+            for seed in crash_seeds(operation_count, seed_count):
+                found = disk.after_crash(model, seed)
+                place = f"after operation {operation_count}, {model}, seed {seed}"
+                restarts.check(found, lambda disk: check_restart(disk, workload.told), moment=moment, place=place)
+
+    WatchedDisk(crash).run(workload.run)
+    crash_points["transactions"] = restarts.count
+    assert restarts.count >= CRASH_POINTS_MIN
 
 
 def check_restart(disk: SimulatedDisk, told: Told) -> None:

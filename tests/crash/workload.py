@@ -49,6 +49,12 @@ class Model:
         if partition_ref is not None:
             self.fold = fold_entry(self.fold, position, partition_ref, payload)
 
+    @property
+    def moment(self) -> object:
+        """Differs whenever something else may be found after a crash."""
+        allowed = sum(len(entry.payloads) for entry in self.entries)
+        return len(self.entries), allowed, self.acknowledged_position, self.begun_position
+
     def checkpoint_positions(self, end_position: int) -> list[int]:
         return [entry.position for entry in self.entries[:end_position] if entry.partition_ref is None]
 
