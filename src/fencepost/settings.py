@@ -304,6 +304,17 @@ def describe_values(declaration: Declaration) -> str:
     return "text"
 
 
+def parse_assignments(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:
+    """What an option that takes NAME=VALUE was given, each time that it was given."""
+    given = {}
+    for text in texts:
+        name, separator, value = text.partition("=")
+        if not separator or not name.strip():
+            raise InvalidSetting(f"{option} {text}: expected NAME=VALUE, for example {option} {example}")
+        given[name.strip()] = value.strip()
+    return given
+
+
 def parse_settings(settings_class: type[T], given: Mapping[str, str], *, base: T | None = None) -> T:
     """`base` (or the defaults) with what was given on top. Refuses the first setting that is unknown or bad."""
     known = declarations(settings_class)

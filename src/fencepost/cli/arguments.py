@@ -1,4 +1,4 @@
-"""Names that a shell completes by asking the cluster: topics, groups, transactional ids. Silence if nobody answers."""
+"""What people type: moments, durations, places in a partition, and names that a shell completes."""
 
 import os
 import re
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from enum import Enum, auto
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -16,7 +16,24 @@ from fencepost.client.admin.admin import Admin
 from fencepost.errors import FencepostError
 from fencepost.types import NO_OFFSET, TopicPartition
 
-PATIENCE_MS = 1000
+COMPLETION_TIMEOUT_MS = 1000
+
+T = TypeVar("T")
+
+
+class ParsedType(click.ParamType[T]):
+    """The type of an argument or option that `parse` reads."""
+
+    def __init__(self, name: str, parse: Callable[[str], T]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: T | str, param: click.Parameter | None, ctx: click.Context | None) -> T:
+        return self._parse(value) if isinstance(value, str) else value
+
+
+# Names that a shell completes by asking the cluster: topics, groups, transactional ids. None if it does not answer.
+
 
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
@@ -26,7 +43,9 @@ def _completing(names_of: Callable[[Admin], Iterable[str]]) -> Complete:
         servers = ctx.params.get("bootstrap_servers") or os.environ.get(SERVERS_VARIABLE) or DEFAULT_SERVERS
         try:
             with Admin(
-                servers, request_timeout_ms=PATIENCE_MS, socket_connection_setup_timeout_ms=PATIENCE_MS
+                servers,
+                request_timeout_ms=COMPLETION_TIMEOUT_MS,
+                socket_connection_setup_timeout_ms=COMPLETION_TIMEOUT_MS,
             ) as admin:
                 return [CompletionItem(name) for name in names_of(admin) if name.startswith(incomplete)]
         except FencepostError:
@@ -109,17 +128,13 @@ def parse_moment_ms(text: str) -> int | None:
         return None
 
 
-class Duration(click.ParamType[int]):
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return value if isinstance(value, int) else parse_duration_ms(str(value))
+DURATION = ParsedType("duration", parse_duration_ms)
 
 
-# Where in a partition: words for offsets that people give, and the offsets that they mean there at this moment.
+# Places in a partition as people give them, and the offsets that they mean at this moment.
 #
-# `earliest`, `latest`, an offset, `-10` (ten offsets before the end), or a time as `moments.py` reads it. What is
-# outside of a partition is moved to its nearest end.
+# `earliest`, `latest`, an offset, `-10` (ten offsets before the end), or a time. What is outside of a partition is
+# moved to its nearest end.
 
 
 EXPECTED = "earliest, latest, an offset, -N (N before the end), a time (2026-11-15T09:00) or a duration ago (10m)"
@@ -151,25 +166,16 @@ def parse_place(text: str) -> Place:
     return Place(PlaceKind.TIME, at_ms)
 
 
-class PlaceType(click.ParamType[Place]):
-    name = "place"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Place:
-        return value if isinstance(value, Place) else parse_place(str(value))
-
-
-class TopicPartitionType(click.ParamType[TopicPartition]):
+def parse_topic_partition(text: str) -> TopicPartition:
     """TOPIC-PARTITION, as Kafka names folders: the part after the last dash is the partition."""
+    topic, _, partition = text.rpartition("-")
+    if not topic or not partition.isdigit():
+        raise click.BadParameter(f"'{text}' is not TOPIC-PARTITION, for example orders-0")
+    return TopicPartition(topic, int(partition))
 
-    name = "topic-partition"
 
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> TopicPartition:
-        if isinstance(value, TopicPartition):
-            return value
-        topic, dash, partition = str(value).rpartition("-")
-        if not dash or not topic or not partition.isdigit():
-            raise click.BadParameter(f"'{value}' is not TOPIC-PARTITION, for example orders-0")
-        return TopicPartition(topic, int(partition))
+PLACE = ParsedType("place", parse_place)
+TOPIC_PARTITION = ParsedType("topic-partition", parse_topic_partition)
 
 
 def resolve(
@@ -185,9 +191,9 @@ def resolve(
         return ends
     if place.kind is PlaceKind.TIME:
         at = admin.offsets_at(wanted, place.number)
-        return {where: ends[where] if at[where] == NO_OFFSET else min(at[where], ends[where]) for where in wanted}
-    asked = {where: place.number if place.kind is PlaceKind.OFFSET else ends[where] - place.number for where in wanted}
-    return {where: max(starts[where], min(offset, ends[where])) for where, offset in asked.items()}
+        return {each: ends[each] if at[each] == NO_OFFSET else min(at[each], ends[each]) for each in wanted}
+    asked = {each: place.number if place.kind is PlaceKind.OFFSET else ends[each] - place.number for each in wanted}
+    return {each: max(starts[each], min(offset, ends[each])) for each, offset in asked.items()}
 
 
 def partitions_of(admin: Admin, topic: str, chosen: Iterable[int] = ()) -> list[TopicPartition]:

@@ -1,22 +1,21 @@
 """`fencepost consume`: records of a topic, between two places, or as they come.
 
-Plain reading is the consumer's own (`consume_records.py`). Who asks for markers, aborted or open records looks at the
-batches themselves (`consume_batches.py`).
+Plain reading is that of a consumer. With --markers, --aborted or --open the batches themselves are looked at.
 """
 
 import sys
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from fencepost.cli.arguments import (
-    Duration,
+    DURATION,
+    PLACE,
     Place,
     PlaceKind,
-    PlaceType,
     complete_groups,
     complete_topics,
     partitions_of,
@@ -29,6 +28,7 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.inspecting import InspectedBatch, Outcome, inspect_batches
 from fencepost.client.time_limits import Deadline
 from fencepost.records import reader
+from fencepost.records.record import Record
 from fencepost.types import OffsetRange, TopicPartition
 
 if TYPE_CHECKING:
@@ -37,11 +37,12 @@ if TYPE_CHECKING:
 
 
 ISOLATION_LEVELS = ("read_committed", "read_uncommitted")
+POLL_S = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What to read."""
+    """What to read: options of the command, by the same names."""
 
     topic: str
     partitions: tuple[int, ...]
@@ -86,14 +87,29 @@ class Printer:
         sys.stdout.buffer.flush()
 
 
+def shown(
+    topic_partition: TopicPartition, record: "Record | ConsumerRecord", batch: InspectedBatch | None = None
+) -> ShownRecord:
+    """With the batch that it comes from, its status too."""
+    found = ShownRecord(*topic_partition, record.offset, record.timestamp_ms, record.key, record.value, record.headers)
+    if batch is None:
+        return found
+    return found._replace(
+        status=batch.outcome.value,
+        producer_id=batch.header.producer_id,
+        producer_epoch=batch.header.producer_epoch,
+        marker=batch.marker,
+    )
+
+
 @click.command("consume")
 @click.argument("topic", shell_complete=complete_topics)
 @click.option("-p", "--partition", "partitions", multiple=True, type=click.IntRange(min=0), help="Only these.")
-@click.option("--from", "start", type=PlaceType(), default="earliest", show_default=True, help="Where to begin.")
-@click.option("--to", "end", type=PlaceType(), help="Where to stop, itself not printed; the end as it is now.")
+@click.option("--from", "start", type=PLACE, default="earliest", show_default=True, help="Where to begin.")
+@click.option("--to", "end", type=PLACE, help="Where to stop, itself not printed; the end as it is now.")
 @click.option("-F", "--follow", "follows", is_flag=True, help="Go on with what comes, until Ctrl-C.")
 @click.option("-n", "--max-records", type=click.IntRange(min=1), help="Stop after so many.")
-@click.option("--timeout", type=Duration(), help="Stop when nothing came for so long (10s, 5m).")
+@click.option("--timeout", "idle_timeout_ms", type=DURATION, help="Stop when nothing came for so long (10s, 5m).")
 @click.option(
     "-i", "--isolation-level", type=click.Choice(ISOLATION_LEVELS), default="read_committed", show_default=True
 )
@@ -107,21 +123,13 @@ class Printer:
 @json_option
 @connection_options
 def command(
-    topic: str,
-    partitions: tuple[int, ...],
-    start: Place,
-    end: Place | None,
-    follows: bool,
-    max_records: int | None,
-    timeout: int | None,
-    isolation_level: str,
-    group_id: str | None,
     markers: bool,
     aborted: bool,
     shows_open: bool,
     format_: str | None,
     as_json: bool,
     connection: Connection,
+    **wanted_fields: Any,
 ) -> None:
     """Print the records of TOPIC, from the beginning to the end as it is now, or as they come with --follow.
 
@@ -140,21 +148,10 @@ def command(
       fencepost consume purchases --follow --from latest --timeout 1s
     """
     statuses = {"marker": markers, "aborted": aborted, "open": shows_open}
-    wanted = Wanted(
-        topic=topic,
-        partitions=partitions,
-        start=start,
-        end=end,
-        follows=follows,
-        isolation_level=isolation_level,
-        group_id=group_id,
-        max_records=max_records,
-        idle_timeout_ms=timeout,
-        statuses=frozenset(name for name, is_shown in statuses.items() if is_shown),
-    )
+    wanted = Wanted(**wanted_fields, statuses=frozenset(name for name, is_shown in statuses.items() if is_shown))
     check_together(wanted)
     chosen = format_ or ("line" if wanted.statuses else "value")
-    printer = Printer(choose_format(chosen, as_json=as_json), max_records)
+    printer = Printer(choose_format(chosen, as_json=as_json), wanted.max_records)
     read = read_batches if wanted.statuses else read_records
     read(connection, wanted, printer)
     if sys.stderr.isatty():
@@ -178,46 +175,43 @@ def check_together(wanted: Wanted) -> None:
 # end: a record that is printed as open may commit later.
 
 
-PAUSE_S = 0.2
 PATIENCE_S = 600.0
 
 
-def read_batches(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+def read_batches(connection: Connection, wanted: Wanted, printer: Printer) -> None:
+    read_committed = wanted.is_read_committed and "open" not in wanted.statuses
     with connection.admin() as admin:
         partitions = partitions_of(admin, wanted.topic, wanted.partitions)
-        positions = resolve(admin, partitions, wanted.start, read_committed=reads_stable(wanted))
-        ends = resolve(admin, partitions, wanted.end or Place(PlaceKind.LATEST), read_committed=reads_stable(wanted))
+        positions = resolve(admin, partitions, wanted.start, read_committed=read_committed)
+        ends = resolve(admin, partitions, wanted.end or Place(PlaceKind.LATEST), read_committed=read_committed)
         last_record_s = time.monotonic()
         while True:
             before = printer.count
-            for where in partitions:
-                printer.print(shown_records(admin, where, OffsetRange(positions[where], ends[where]), wanted))
-                positions[where] = max(positions[where], ends[where])
+            for each in partitions:
+                printer.print(shown_records(admin, each, OffsetRange(positions[each], ends[each]), wanted))
+                positions[each] = max(positions[each], ends[each])
             if not wanted.follows or wanted.end is not None or printer.has_enough:
                 return
             if printer.count > before:
                 last_record_s = time.monotonic()
-            elif (
-                wanted.idle_timeout_ms is not None and time.monotonic() - last_record_s > wanted.idle_timeout_ms / 1000
-            ):
+            elif not wanted.is_patient(last_record_s):
                 return
-            time.sleep(PAUSE_S)
-            ends = admin.latest_offsets(partitions, read_committed=reads_stable(wanted))
+            time.sleep(POLL_S)
+            ends = admin.latest_offsets(partitions, read_committed=read_committed)
 
 
-def reads_stable(wanted: "Wanted") -> bool:
-    return wanted.is_read_committed and "open" not in wanted.statuses
-
-
-def shown_records(admin: Admin, where: TopicPartition, offsets: OffsetRange, wanted: "Wanted") -> Iterator[ShownRecord]:
+def shown_records(
+    admin: Admin, topic_partition: TopicPartition, offsets: OffsetRange, wanted: Wanted
+) -> Iterator[ShownRecord]:
     if not len(offsets):
         return
-    for batch in inspect_batches(admin.cluster, where, offsets, deadline=Deadline(PATIENCE_S)):
+    for batch in inspect_batches(admin.cluster, topic_partition, offsets, deadline=Deadline(PATIENCE_S)):
         if is_wanted(batch.outcome, wanted):
-            yield from (shown for shown in unpacked(batch) if shown.offset in offsets)
+            records = [record for record in reader.read_records(batch.batch) if record.offset in offsets]
+            yield from (shown(topic_partition, record, batch) for record in records)
 
 
-def is_wanted(outcome: Outcome, wanted: "Wanted") -> bool:
+def is_wanted(outcome: Outcome, wanted: Wanted) -> bool:
     if outcome is Outcome.MARKER:
         return "marker" in wanted.statuses
     if outcome in (Outcome.PLAIN, Outcome.COMMITTED) or not wanted.is_read_committed:
@@ -225,33 +219,15 @@ def is_wanted(outcome: Outcome, wanted: "Wanted") -> bool:
     return outcome.value in wanted.statuses
 
 
-def unpacked(batch: InspectedBatch) -> Iterator[ShownRecord]:
-    for record in reader.read_records(batch.batch):
-        yield ShownRecord(
-            topic=batch.topic_partition.topic,
-            partition=batch.topic_partition.partition,
-            offset=record.offset,
-            timestamp_ms=record.timestamp_ms,
-            key=record.key,
-            value=record.value,
-            headers=record.headers,
-            status=batch.outcome.value,
-            producer_id=batch.header.producer_id,
-            producer_epoch=batch.header.producer_epoch,
-            marker=batch.marker,
-        )
-
-
 # Reading as every consumer does: chosen partitions between two places, or what a group assigns.
 
 
-POLL_S = 0.2
 BATCH = 5000
 
 Ends = dict[TopicPartition, int]
 
 
-def read_records(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+def read_records(connection: Connection, wanted: Wanted, printer: Printer) -> None:
     if wanted.group_id is not None:
         _read_as_member(connection, wanted, printer)
         return
@@ -262,17 +238,17 @@ def read_records(connection: Connection, wanted: "Wanted", printer: "Printer") -
         if not wanted.follows or wanted.end is not None:
             end = wanted.end or Place(PlaceKind.LATEST)
             ends = resolve(admin, partitions, end, read_committed=wanted.is_read_committed)
-            partitions = [where for where in partitions if starts[where] < ends[where]]
+            partitions = [each for each in partitions if starts[each] < ends[each]]
     if not partitions:
         return
     with connection.consumer(isolation_level=wanted.isolation_level, auto_offset_reset="earliest") as consumer:
         consumer.assign(partitions)
-        for where in partitions:
-            consumer.seek(where, starts[where])
+        for each in partitions:
+            consumer.seek(each, starts[each])
         _print_until(consumer, ends, wanted, printer)
 
 
-def _read_as_member(connection: Connection, wanted: "Wanted", printer: "Printer") -> None:
+def _read_as_member(connection: Connection, wanted: Wanted, printer: Printer) -> None:
     """Commits what was printed, whatever ends the reading."""
     with connection.admin() as admin:
         partitions_of(admin, wanted.topic)
@@ -290,41 +266,25 @@ def _read_as_member(connection: Connection, wanted: "Wanted", printer: "Printer"
                 consumer.commit_sync(consumed)
 
 
-def _print_until(consumer: "Consumer", ends: Ends | None, wanted: "Wanted", printer: "Printer") -> None:
+def _print_until(consumer: "Consumer", ends: Ends | None, wanted: Wanted, printer: Printer) -> None:
     """To `ends`, which grow with what a group assigns; without them for ever, or until nothing comes any more."""
+    is_member = wanted.group_id is not None
     last_record_s = time.monotonic()
     while not printer.has_enough:
         left = None if wanted.max_records is None else wanted.max_records - printer.count
         records = consumer.poll(POLL_S, max_records=BATCH if left is None else min(BATCH, left))
-        if ends is not None and wanted.group_id is not None:
-            _learn_ends(consumer, ends)
+        if ends is not None and is_member:
+            unknown = [each for each in consumer.assignment() if each not in ends]
+            ends.update(consumer.end_offsets(unknown) if unknown else {})
         if records:
             last_record_s = time.monotonic()
             # A member commits all that it was handed, so it prints all of that.
-            is_member = wanted.group_id is not None
-            printer.print(_shown(record) for record in records if is_member or _is_before(record, ends))
+            printer.print(
+                shown(record.topic_partition, record)
+                for record in records
+                if is_member or ends is None or record.offset < ends[record.topic_partition]
+            )
         elif not wanted.is_patient(last_record_s):
             return
-        if ends and all(consumer.position(where) >= ends[where] for where in consumer.assignment()):
+        if ends and all(consumer.position(each) >= ends[each] for each in consumer.assignment()):
             return
-
-
-def _learn_ends(consumer: "Consumer", ends: Ends) -> None:
-    if unknown := [where for where in consumer.assignment() if where not in ends]:
-        ends.update(consumer.end_offsets(unknown))
-
-
-def _is_before(record: "ConsumerRecord", ends: Ends | None) -> bool:
-    return ends is None or record.offset < ends[record.topic_partition]
-
-
-def _shown(record: "ConsumerRecord") -> ShownRecord:
-    return ShownRecord(
-        topic=record.topic,
-        partition=record.partition,
-        offset=record.offset,
-        timestamp_ms=record.timestamp_ms,
-        key=record.key,
-        value=record.value,
-        headers=record.headers,
-    )

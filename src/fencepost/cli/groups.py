@@ -6,11 +6,20 @@ from typing import Any
 
 import click
 
-from fencepost.cli.arguments import Duration, Place, PlaceType, complete_groups, complete_topics, partitions_of, resolve
+from fencepost.cli.arguments import DURATION, PLACE, Place, complete_groups, complete_topics, partitions_of, resolve
 from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import Connection, connection_options
-from fencepost.cli.output import confirm, json_option, print_json, print_table, say
+from fencepost.cli.output import (
+    as_objects,
+    confirm,
+    json_option,
+    print_json,
+    print_rows,
+    print_table,
+    say,
+    yes_option,
+)
 from fencepost.cli.txn_blockers import has_pending_offsets
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.groups import GroupDescription, GroupMember
@@ -26,6 +35,9 @@ COMMANDS = {
     "reset": ("fencepost.cli.groups:reset", "Set the offsets of a group, after a preview."),
     "delete": ("fencepost.cli.groups:delete", "Delete groups and their offsets."),
 }
+GROUP_COLUMNS = {"group_id": "GROUP", "state": "STATE", "type": "TYPE"}
+COMMITTED_COLUMNS = {"group_id": "GROUP", "partition": "PARTITION", "committed_offset": "COMMITTED"}
+NOTHING_COMMITTED = "No offsets are committed."
 
 
 @click.group("groups", cls=LazyGroup, commands=COMMANDS)
@@ -49,15 +61,12 @@ def list_command(states: tuple[str, ...], as_json: bool, connection: Connection)
     with connection.admin() as admin:
         groups = [row for row in admin.list_groups() if not wanted or row.group_state.lower() in wanted]
     rows = [(row.group_id, row.group_state or None, row.group_type or row.protocol_type or None) for row in groups]
-    if as_json:
-        print_json([dict(zip(("group_id", "state", "type"), row, strict=True)) for row in rows])
-        return
-    print_table(["GROUP", "STATE", "TYPE"], rows, empty="There are no groups.")
+    print_rows(GROUP_COLUMNS, rows, as_json=as_json, empty="There are no groups.")
 
 
 @click.command("delete")
 @click.argument("group_ids", nargs=-1, required=True, metavar="GROUP...", shell_complete=complete_groups)
-@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @connection_options
 def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
@@ -70,18 +79,17 @@ def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection:
     """
     with connection.admin() as admin:
         rows = [
-            (group_id, str(where), committed.offset)
+            (group_id, str(topic_partition), committed.offset)
             for group_id in group_ids
-            for where, committed in sorted(admin.group_offsets(group_id).items())
+            for topic_partition, committed in sorted(admin.group_offsets(group_id).items())
         ]
         if not as_json:
-            print_table(["GROUP", "PARTITION", "COMMITTED"], rows, empty="No offsets are committed.")
+            print_rows(COMMITTED_COLUMNS, rows, as_json=False, empty=NOTHING_COMMITTED)
         is_done = confirm(f"Delete {', '.join(group_ids)}?", is_sure=is_sure)
         if is_done:
             admin.delete_groups(group_ids)
     if as_json:
-        offsets = [dict(zip(("group_id", "partition", "committed_offset"), row, strict=True)) for row in rows]
-        print_json({"is_done": is_done, "offsets": offsets})
+        print_json({"is_done": is_done, "offsets": as_objects(COMMITTED_COLUMNS, rows)})
     elif is_done:
         click.echo(f"deleted {', '.join(group_ids)}")
 
@@ -122,22 +130,22 @@ def measure_lag(
 ) -> list[PartitionLag]:
     """In the order of the partitions; one whose topic is gone is left out."""
     there = admin.describe_topics()
-    partitions = [where for where in sorted(committed) if where.topic in there]
+    partitions = [each for each in sorted(committed) if each.topic in there]
     starts = admin.earliest_offsets(partitions)
     stable = admin.latest_offsets(partitions, read_committed=True)
     ends = admin.latest_offsets(partitions)
     settings = connection.consumer_settings(isolation_level="read_committed")
     lags = []
-    for where in partitions:
-        at = committed[where]
+    for each in partitions:
+        at = committed[each]
         records, is_counted = None, False
         if at is not None:
-            unread = OffsetRange(max(at, starts[where]), stable[where])
+            unread = OffsetRange(max(at, starts[each]), stable[each])
             try:
-                records, is_counted = count_records(admin.cluster, settings, where, unread, deadline), True
+                records, is_counted = count_records(admin.cluster, settings, each, unread, deadline), True
             except Timeout:
                 records = len(unread)
-        lags.append(PartitionLag(where, at, starts[where], stable[where], ends[where], records, is_counted))
+        lags.append(PartitionLag(each, at, starts[each], stable[each], ends[each], records, is_counted))
     return lags
 
 
@@ -146,7 +154,7 @@ def measure_lag(
 
 @click.command("describe")
 @click.argument("group_id", metavar="GROUP", shell_complete=complete_groups)
-@click.option("--count-for", type=Duration(), default="10s", show_default=True, help="How long to count at most.")
+@click.option("--count-for", type=DURATION, default="10s", show_default=True, help="How long to count at most.")
 @json_option
 @connection_options
 def describe(group_id: str, count_for: int, as_json: bool, connection: Connection) -> None:
@@ -163,17 +171,24 @@ def describe(group_id: str, count_for: int, as_json: bool, connection: Connectio
     """
     with connection.admin() as admin:
         group = existing_group(admin, group_id)
-        owners = {where: member for member in group.members for where in member.partitions}
+        owners = {each: member for member in group.members for each in member.partitions}
         is_pending = has_pending_offsets(admin, group_id)
         committed: dict[TopicPartition, int | None] = dict.fromkeys(owners)
-        committed |= {where: row.offset for where, row in admin.group_offsets(group_id).items()}
+        committed |= {each: row.offset for each, row in admin.group_offsets(group_id).items()}
         lags = measure_lag(admin, connection, committed, deadline=Deadline(count_for / 1000))
     if as_json:
         print_json(as_document(group, lags, owners, is_pending=is_pending))
         return
     assignor = f", assignor {group.protocol}" if group.protocol else ""
     click.echo(f"group {group_id}\n{group.state}, {group.group_type} protocol{assignor}\n")
-    print_members(group.members)
+    print_table(
+        ["CLIENT", "HOST", "READS", "MEMBER"],
+        [
+            (member.client_id, member.client_host.lstrip("/"), _short(member.partitions), member.member_id)
+            for member in group.members
+        ],
+        empty="No members.",
+    )
     click.echo()
     print_table(
         ["PARTITION", "COMMITTED", "STABLE", "END", "TO READ", "HELD BACK"],
@@ -188,14 +203,14 @@ def describe(group_id: str, count_for: int, as_json: bool, connection: Connectio
             )
             for lag in lags
         ],
-        empty="No offsets are committed.",
+        empty=NOTHING_COMMITTED,
     )
     if is_pending:
         say("An open transaction has offsets of this group pending: members wait for its end before they start.")
 
 
 def existing_group(admin: Admin, group_id: str) -> GroupDescription:
-    """An older Kafka describes a group that it never heard of as dead."""
+    """An older Kafka describes a group that it does not know as dead."""
     try:
         group = admin.describe_group(group_id)
     except ClientError as problem:
@@ -205,14 +220,6 @@ def existing_group(admin: Admin, group_id: str) -> GroupDescription:
     if group is None or group.state.lower() == "dead":
         raise Failure(f"group '{group_id}' does not exist. `fencepost groups list` shows those that do.")
     return group
-
-
-def print_members(members: Iterable[GroupMember]) -> None:
-    rows = [
-        (member.client_id, member.client_host.lstrip("/"), _short(member.partitions), member.member_id)
-        for member in members
-    ]
-    print_table(["CLIENT", "HOST", "READS", "MEMBER"], rows, empty="No members.")
 
 
 def as_document(
@@ -228,9 +235,7 @@ def as_document(
         "type": group.group_type,
         "assignor": group.protocol,
         "has_pending_offsets": is_pending,
-        "members": [
-            {**member._asdict(), "partitions": [str(where) for where in member.partitions]} for member in group.members
-        ],
+        "members": [{**member._asdict(), "partitions": [*map(str, member.partitions)]} for member in group.members],
         "offsets": [
             {
                 "topic": lag.topic_partition.topic,
@@ -258,12 +263,12 @@ def _short(partitions: Iterable[TopicPartition]) -> str:
 
 @click.command("reset")
 @click.argument("group_id", metavar="GROUP", shell_complete=complete_groups)
-@click.option("--to", "place", type=PlaceType(), required=True, help="Where to set it.")
+@click.option("--to", "place", type=PLACE, required=True, help="Where to set it.")
 @click.option("--topic", "topics", multiple=True, shell_complete=complete_topics, help="Only these; may be repeated.")
 @click.option(
     "-p", "--partition", "partitions", multiple=True, type=click.IntRange(min=0), help="Only these of one topic."
 )
-@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @connection_options
 def reset(
@@ -289,12 +294,12 @@ def reset(
     if partitions and len(topics) != 1:
         raise click.UsageError("--partition goes with exactly one --topic")
     with connection.admin() as admin:
-        committed = {where: row.offset for where, row in admin.group_offsets(group_id).items()}
+        committed = {each: row.offset for each, row in admin.group_offsets(group_id).items()}
         chosen = chosen_partitions(admin, committed, topics, partitions)
         if not chosen:
             raise Failure(f"group '{group_id}' has committed nothing: say what to set with --topic")
         targets = resolve(admin, chosen, place, read_committed=True)
-        rows = [(str(where), committed.get(where), targets[where]) for where in chosen]
+        rows = [(str(each), committed.get(each), targets[each]) for each in chosen]
         if not as_json:
             cells = [(name, before, after, _moved(before, after)) for name, before, after in rows]
             print_table(["PARTITION", "COMMITTED", "WOULD BE", "MOVES BY"], cells, empty="")
@@ -303,8 +308,7 @@ def reset(
             refuse_members(admin, group_id)
             admin.alter_group_offsets(group_id, targets)
     if as_json:
-        names = ("partition", "before", "after")
-        changes = [dict(zip(names, row, strict=True)) for row in rows]
+        changes = as_objects({"partition": "", "before": "", "after": ""}, rows)
         print_json({"group_id": group_id, "is_done": is_done, "offsets": changes})
     elif is_done:
         click.echo(f"group {group_id} is set")
@@ -313,10 +317,8 @@ def reset(
 def chosen_partitions(
     admin: Admin, committed: Iterable[TopicPartition], topics: Iterable[str], partitions: Iterable[int]
 ) -> list[TopicPartition]:
-    named = list(topics)
-    if not named:
-        return sorted(committed)
-    return [where for topic in named for where in partitions_of(admin, topic, partitions)]
+    named = [each for topic in topics for each in partitions_of(admin, topic, partitions)]
+    return named or sorted(committed)
 
 
 def refuse_members(admin: Admin, group_id: str) -> None:

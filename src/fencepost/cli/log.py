@@ -1,4 +1,8 @@
-"""`fencepost log`: a data folder of our broker, offline."""
+"""`fencepost log`: a data folder of our broker, read without a broker.
+
+Nothing is changed, locked or recovered, so a folder can be looked at while a broker works in it; the last entries may
+then be missing. State comes from the newest checkpoint and all entries after it, as at a start.
+"""
 
 import struct
 from collections.abc import Iterable, Iterator
@@ -10,11 +14,11 @@ import click
 
 from fencepost.broker.partition_log import PartitionLog
 from fencepost.broker.state import BrokerState, load_checkpoint
-from fencepost.cli.arguments import TopicPartitionType
+from fencepost.cli.arguments import TOPIC_PARTITION
 from fencepost.cli.failures import FOUND, Failure
 from fencepost.cli.main import LazyGroup
-from fencepost.cli.output import json_option, print_json, print_table
-from fencepost.journal.dump import DumpedFrame, dump_frames
+from fencepost.cli.output import json_option, print_json, print_rows
+from fencepost.journal.dump import DumpedFrame, dump_frames, verify_folder
 from fencepost.journal.frames import FrameKind
 from fencepost.partition.apply import apply_synced
 from fencepost.partition.partition import AbortedIndex
@@ -22,12 +26,6 @@ from fencepost.records.header import BatchHeader, read_header
 from fencepost.server.file_disk import FileDisk
 from fencepost.settings import BrokerSettings
 from fencepost.types import OffsetRange, TopicPartition
-
-# A data folder of our broker, read without a broker: its partitions, their state, their batches in order.
-#
-# Nothing is changed, locked or recovered, so a folder can be looked at while a broker works in it; the last entries may
-# then be missing. State comes from the newest checkpoint and all entries after it, as at a start.
-
 
 data_option = click.option(
     "--data",
@@ -69,17 +67,18 @@ class DataFolder:
             apply_synced(log.state, log.state.end_offset)
         return state
 
-    def log(self, where: TopicPartition) -> PartitionLog:
-        log = self.state.logs.get(where)
+    def log(self, topic_partition: TopicPartition) -> PartitionLog:
+        log = self.state.logs.get(topic_partition)
         if log is None:
-            topic = self.state.catalogue.topics.get(where.topic)
-            there = f"{where.topic} has {len(topic.partition_refs)} partitions" if topic else "no such topic is in it"
-            raise Failure(f"{where} is not in {self.folder}: {there}. `fencepost log dump` lists what is.")
+            name = topic_partition.topic
+            topic = self.state.catalogue.topics.get(name)
+            there = f"{name} has {len(topic.partition_refs)} partitions" if topic else "no such topic is in it"
+            raise Failure(f"{topic_partition} is not in {self.folder}: {there}. `fencepost log dump` lists what is.")
         return log
 
-    def batches(self, where: TopicPartition) -> Iterator[StoredBatch]:
+    def batches(self, topic_partition: TopicPartition) -> Iterator[StoredBatch]:
         """Those that are still part of the log, in order."""
-        log = self.log(where)
+        log = self.log(topic_partition)
         for each in self._good_frames(FrameKind.BATCH):
             if each.frame.partition_ref == log.partition_ref:
                 header = read_header(each.frame.payload)
@@ -87,7 +86,7 @@ class DataFolder:
                     yield StoredBatch(each.frame.position, header, each.frame.payload)
 
     def partitions_of(self, topic: str) -> list[TopicPartition]:
-        return sorted(where for where in self.state.logs if where.topic == topic)
+        return sorted(each for each in self.state.logs if each.topic == topic)
 
     def _good_frames(self, kind: FrameKind) -> Iterator[DumpedFrame]:
         for each in dump_frames(self.disk):
@@ -119,8 +118,6 @@ def verify(ctx: click.Context, folder: Path, as_json: bool) -> None:
       fencepost log verify --data ./data
       fencepost log verify --data ./data --json
     """
-    from fencepost.journal.dump import verify_folder
-
     faults = verify_folder(DataFolder(folder).disk)
     if as_json:
         print_json({"faults": faults})
@@ -142,7 +139,7 @@ SEGMENT_BYTES = 1 << 30
 
 
 @click.command("export")
-@click.argument("partitions", nargs=-1, type=TopicPartitionType(), metavar="TOPIC-PARTITION...")
+@click.argument("partitions", nargs=-1, type=TOPIC_PARTITION, metavar="TOPIC-PARTITION...")
 @data_option
 @click.option(
     "--to", "target", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder to write to."
@@ -168,31 +165,27 @@ def export_command(
     data = DataFolder(folder)
     chosen = partitions
     if takes_all:
-        chosen = tuple(sorted(where for where, log in data.state.logs.items() if log.state.end_offset))
+        chosen = tuple(sorted(each for each, log in data.state.logs.items() if log.state.end_offset))
     if not chosen:
         raise click.UsageError("say which: TOPIC-PARTITION..., or --all")
-    written = [row for where in chosen for row in export(data, where, target, segment_bytes=segment_bytes)]
-    if as_json:
-        print_json([{"file": str(path), "bytes": size} for path, size in written])
-        return
-    print_table(["FILE", "BYTES"], [(str(path), size) for path, size in written], empty="Nothing to write.")
+    files = [path for each in chosen for path in export(data, each, target, segment_bytes=segment_bytes)]
+    rows = [(str(path), path.stat().st_size) for path in files]
+    print_rows({"file": "FILE", "bytes": "BYTES"}, rows, as_json=as_json, empty="Nothing to write.")
 
 
-def export(data: DataFolder, where: TopicPartition, target: Path, *, segment_bytes: int) -> Iterator[tuple[Path, int]]:
-    """The files that were written, with their sizes. A folder that is there already is left alone."""
-    log = data.log(where)
-    folder = target / str(where)
+def export(data: DataFolder, topic_partition: TopicPartition, target: Path, *, segment_bytes: int) -> Iterator[Path]:
+    """The files that were written. A folder that is there already is left alone."""
+    log = data.log(topic_partition)
+    folder = target / str(topic_partition)
     if folder.exists():
         raise Failure(f"{folder} is there already: take it away, or choose another folder with --to")
     folder.mkdir(parents=True)
-    segments = list(write_segments(folder, data.batches(where), segment_bytes=segment_bytes))
-    starts = [first_offset for first_offset, _ in segments]
-    for number, (first_offset, path) in enumerate(segments):
-        yield path, path.stat().st_size
-        end_offset = starts[number + 1] if number + 1 < len(starts) else log.state.end_offset
+    segments = list(write_segments(folder, data.batches(topic_partition), segment_bytes=segment_bytes))
+    ends = [first_offset for first_offset, _ in segments[1:]] + [log.state.end_offset]
+    for (first_offset, path), end_offset in zip(segments, ends, strict=False):
         index = path.with_suffix(".txnindex")
         index.write_bytes(b"".join(aborted_entries(log.state.aborted, OffsetRange(first_offset, end_offset))))
-        yield index, index.stat().st_size
+        yield from (path, index)
 
 
 def write_segments(folder: Path, batches: Iterable[StoredBatch], *, segment_bytes: int) -> Iterator[tuple[int, Path]]:

@@ -1,4 +1,8 @@
-"""`fencepost log dump`: a partition as Kafka's DumpLogSegments prints it, and what else a data folder holds."""
+"""`fencepost log dump`: a partition as Kafka's DumpLogSegments prints it, and what else a data folder holds.
+
+Each line is a table of fields first, which is what `--json` prints. `position` is where a batch lies in the file that
+`log export` would write: one batch after the other.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -6,9 +10,9 @@ from pathlib import Path
 import click
 
 from fencepost.broker.catalogue import OFFSETS_TOPIC, TRANSACTION_TOPIC
-from fencepost.cli.arguments import TopicPartitionType
+from fencepost.cli.arguments import TOPIC_PARTITION
 from fencepost.cli.log import DataFolder, StoredBatch, data_option
-from fencepost.cli.output import json_line, json_option, print_json, print_table
+from fencepost.cli.output import json_line, json_option, print_rows
 from fencepost.cli.record_text import as_fields
 from fencepost.errors import CorruptLog, WireError
 from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_group_metadata, read_offset
@@ -26,12 +30,6 @@ from fencepost.types import NO_SEQUENCE, Buffer, TopicPartition
 from fencepost.wire.message import record_version
 from fencepost.wire.messages.group_metadata_record import GroupMetadataKey
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey
-
-# The lines that Kafka's DumpLogSegments prints, for batches, records, markers and the aborted index.
-#
-# Each is a table of fields first, which is what `--json` prints. `position` is where a batch lies in the file that
-# `log export` would write: one batch after the other.
-
 
 Fields = dict[str, object]
 
@@ -112,9 +110,9 @@ def _text(name: str, value: object) -> str:
 # The two internal topics, decoded: states of transactional ids, and committed offsets with the groups behind them.
 
 
-def transaction_state_rows(where: TopicPartition, stored: StoredBatch) -> Iterator[Fields]:
+def transaction_state_rows(stored: StoredBatch) -> Iterator[Fields]:
     for record in read_records(stored.batch):
-        yield {"partition": str(where), "offset": record.offset, "time": record.timestamp_ms, **_transaction(record)}
+        yield {"offset": record.offset, "time": record.timestamp_ms, **_transaction(record)}
 
 
 def _transaction(record: Record) -> Fields:
@@ -136,20 +134,19 @@ def _transaction(record: Record) -> Fields:
         "producerEpoch": transaction.producer_epoch,
         "timeoutMs": transaction.timeout_ms,
         "startMs": transaction.start_timestamp_ms,
-        "partitions": [str(where) for where in transaction.ordered_partitions],
+        "partitions": [*map(str, transaction.ordered_partitions)],
     }
     if decoded.cause is not None:
         fields["cause"] = f"{decoded.cause.request} by {decoded.cause.client_id} at {decoded.cause.address}"
     return fields
 
 
-def offsets_rows(where: TopicPartition, stored: StoredBatch) -> Iterator[Fields]:
+def offsets_rows(stored: StoredBatch) -> Iterator[Fields]:
     header = stored.header
     if header.is_control:
         marker = read_marker(stored.batch)
         kind = "other" if marker is None else "COMMIT" if marker.is_commit else "ABORT"
         yield {
-            "partition": str(where),
             "offset": header.base_offset,
             "time": header.max_timestamp,
             "endTxnMarker": kind,
@@ -158,15 +155,8 @@ def offsets_rows(where: TopicPartition, stored: StoredBatch) -> Iterator[Fields]
         }
         return
     for record in read_records(stored.batch):
-        fields = {
-            "partition": str(where),
-            "offset": record.offset,
-            "time": record.timestamp_ms,
-            **_group_record(record),
-        }
-        if header.is_transactional:
-            fields |= {"pendingOf": header.producer_id}
-        yield fields
+        fields = {"offset": record.offset, "time": record.timestamp_ms, **_group_record(record)}
+        yield {**fields, "pendingOf": header.producer_id} if header.is_transactional else fields
 
 
 def _group_record(record: Record) -> Fields:
@@ -194,13 +184,13 @@ def _group_record(record: Record) -> Fields:
 
 
 NOTHING_WRITTEN = "nothing was written here"
-"""The rest of a segment that has room; a frame that tells so is no damage."""
+"""The rest of a segment that has room; a frame with this fault is no damage."""
 
-Rows = Callable[[TopicPartition, StoredBatch], Iterator[Fields]]
+Rows = Callable[[StoredBatch], Iterator[Fields]]
 
 
 @click.command("dump")
-@click.argument("where", required=False, type=TopicPartitionType(), metavar="[TOPIC-PARTITION]")
+@click.argument("topic_partition", required=False, type=TOPIC_PARTITION, metavar="[TOPIC-PARTITION]")
 @data_option
 @click.option("--records", is_flag=True, help="Every record too, with key and value.")
 @click.option("--txnindex", is_flag=True, help="The aborted transactions of the partition.")
@@ -209,7 +199,7 @@ Rows = Callable[[TopicPartition, StoredBatch], Iterator[Fields]]
 @click.option("--journal", is_flag=True, help="The journal itself: every frame of every segment.")
 @json_option
 def command(
-    where: TopicPartition | None,
+    topic_partition: TopicPartition | None,
     folder: Path,
     records: bool,
     txnindex: bool,
@@ -235,25 +225,26 @@ def command(
     """
     data = DataFolder(folder)
     if journal:
-        print_rows(journal_rows(data), as_json=as_json)
+        print_lines(journal_rows(data), as_json=as_json)
     elif transaction_state:
-        print_rows(decoded(data, TRANSACTION_TOPIC, where, transaction_state_rows), as_json=as_json)
+        print_lines(decoded(data, TRANSACTION_TOPIC, topic_partition, transaction_state_rows), as_json=as_json)
     elif offsets:
-        print_rows(decoded(data, OFFSETS_TOPIC, where, offsets_rows), as_json=as_json)
-    elif where is None:
+        print_lines(decoded(data, OFFSETS_TOPIC, topic_partition, offsets_rows), as_json=as_json)
+    elif topic_partition is None:
         print_partitions(data, as_json=as_json)
     elif txnindex:
-        print_rows(aborted_rows(data.log(where).state.aborted), as_json=as_json)
+        print_lines(aborted_rows(data.log(topic_partition).state.aborted), as_json=as_json)
     else:
         if not as_json:
-            click.echo(f"Dumping {where} of {folder}\nLog starting offset: {data.log(where).state.log_start_offset}")
-        print_rows(partition_rows(data, where, has_records=records), as_json=as_json)
+            start_offset = data.log(topic_partition).state.log_start_offset
+            click.echo(f"Dumping {topic_partition} of {folder}\nLog starting offset: {start_offset}")
+        print_lines(partition_rows(data, topic_partition, has_records=records), as_json=as_json)
 
 
-def partition_rows(data: DataFolder, where: TopicPartition, *, has_records: bool) -> Iterator[Fields]:
+def partition_rows(data: DataFolder, topic_partition: TopicPartition, *, has_records: bool) -> Iterator[Fields]:
     """The batches, and below each its records if they are asked for; a marker is always shown."""
     position = 0
-    for stored in data.batches(where):
+    for stored in data.batches(topic_partition):
         yield batch_fields(stored.header, stored.batch, position=position)
         if has_records or stored.header.is_control:
             yield from record_rows(stored.header, stored.batch)
@@ -277,15 +268,15 @@ def journal_rows(data: DataFolder) -> Iterator[Fields]:
         yield {**row, "fault": frame.fault} if frame.fault else row
 
 
-def decoded(data: DataFolder, topic: str, where: TopicPartition | None, rows: Rows) -> Iterator[Fields]:
-    if where is not None and where.topic != topic:
-        raise click.UsageError(f"{where} is not a partition of {topic}")
-    for each in [where] if where is not None else data.partitions_of(topic):
+def decoded(data: DataFolder, topic: str, chosen: TopicPartition | None, rows: Rows) -> Iterator[Fields]:
+    if chosen is not None and chosen.topic != topic:
+        raise click.UsageError(f"{chosen} is not a partition of {topic}")
+    for each in [chosen] if chosen is not None else data.partitions_of(topic):
         for stored in data.batches(each):
-            yield from rows(each, stored)
+            yield from ({"partition": str(each), **row} for row in rows(stored))
 
 
-def print_rows(rows: Iterable[Fields], *, as_json: bool) -> None:
+def print_lines(rows: Iterable[Fields], *, as_json: bool) -> None:
     for row in rows:
         click.echo(json_line(row) if as_json else as_line(row))
 
@@ -293,12 +284,9 @@ def print_rows(rows: Iterable[Fields], *, as_json: bool) -> None:
 def print_partitions(data: DataFolder, *, as_json: bool) -> None:
     """Those with something in them."""
     rows = [
-        (str(where), log.state.log_start_offset, last_stable_offset(log.state), log.state.end_offset)
-        for where, log in sorted(data.state.logs.items())
+        (str(each), log.state.log_start_offset, last_stable_offset(log.state), log.state.end_offset)
+        for each, log in sorted(data.state.logs.items())
         if log.state.end_offset
     ]
-    if as_json:
-        names = ("partition", "start_offset", "last_stable_offset", "end_offset")
-        print_json([dict(zip(names, row, strict=True)) for row in rows])
-        return
-    print_table(["PARTITION", "START", "STABLE", "END"], rows, empty="No partition has anything in it.")
+    columns = {"partition": "PARTITION", "start_offset": "START", "last_stable_offset": "STABLE", "end_offset": "END"}
+    print_rows(columns, rows, as_json=as_json, empty="No partition has anything in it.")

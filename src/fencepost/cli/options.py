@@ -2,7 +2,7 @@
 
 Settings come from `--command-config FILE`, lines of `name=value` as Kafka's own tools read them, and from `-X
 name=value` over it. Names are those of the client's settings; one that only a producer has is fine in a file that a
-consumer reads too, and one that nobody has is refused. `sasl.jaas.config` is read for its name and password.
+consumer reads too, and one that neither has is refused. `sasl.jaas.config` is read for its name and password.
 """
 
 import functools
@@ -18,7 +18,7 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import ClientSettings, ProducerSettings
 from fencepost.client.settings import client_settings as make_settings
-from fencepost.settings import InvalidSetting, declarations, nearest
+from fencepost.settings import InvalidSetting, declarations, nearest, parse_assignments
 
 if TYPE_CHECKING:
     from fencepost.client.consumer.consumer import Consumer
@@ -40,7 +40,7 @@ class Connection:
     """Kafka's names."""
 
     def admin(self) -> Admin:
-        """Connected: a broker that cannot be reached is told of here, at once, and not after a client's patience."""
+        """Connected: a broker that cannot be reached is reported at once, and not after a client's time limits."""
         admin = Admin(self.bootstrap_servers, **self._for(ClientSettings))
         try:
             admin.cluster.refresh()
@@ -105,11 +105,7 @@ def connection_options(function: FunctionT) -> FunctionT:
 
 def make_connection(bootstrap_servers: str, command_config: Path | None, options: Iterable[str]) -> Connection:
     given = read_properties(_read_text(command_config)) if command_config else {}
-    for option in options:
-        name, separator, value = option.partition("=")
-        if not separator:
-            raise InvalidSetting(f"-X {option}: expected NAME=VALUE, for example -X client.id=me")
-        given[name.strip()] = value.strip()
+    given |= parse_assignments("-X", options, example="client.id=me")
     if "sasl.jaas.config" in given:
         given = {**read_jaas(given["sasl.jaas.config"]), **given}
     known = {**declarations(ProducerSettings), **declarations(ConsumerSettings)}

@@ -16,7 +16,11 @@ import click
 
 Cell = str | int | None
 
+Columns = Mapping[str, str]
+"""Of rows that are printed either way: the name of each field in JSON, and the heading of its column."""
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+yes_option = click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
 
 
 def print_json(document: Any) -> None:
@@ -25,6 +29,17 @@ def print_json(document: Any) -> None:
 
 def json_line(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False)
+
+
+def as_objects(columns: Columns, rows: Iterable[Sequence[Cell]]) -> list[dict[str, Cell]]:
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def print_rows(columns: Columns, rows: Iterable[Sequence[Cell]], *, as_json: bool, empty: str) -> None:
+    if as_json:
+        print_json(as_objects(columns, rows))
+    else:
+        print_table(list(columns.values()), rows, empty=empty)
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, empty: str) -> None:
@@ -77,12 +92,12 @@ def fitted(sentence: str, *, stream: TextIO | None = None, indent: int = 0, besi
 
 
 def say(sentence: str) -> None:
-    """A word to the person, beside what the command prints."""
+    """A message to the person, beside what the command prints."""
     click.echo(fitted(sentence, stream=sys.stderr), err=True)
 
 
 def confirm(question: str, *, is_sure: bool) -> bool:
-    """Whether to go on after a preview: `--yes`, or a person who says so. Where nobody can be asked, no."""
+    """Whether to go on after a preview: `--yes`, or a person who says so. Without a terminal to ask in, no."""
     if is_sure:
         return True
     if sys.stdin.isatty() and sys.stdout.isatty():

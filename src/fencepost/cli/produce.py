@@ -116,26 +116,27 @@ def run(
     transactional_id: str | None,
     ending: str,
 ) -> dict[str, Any]:
+    transaction = None
+    is_left_open = False
     producer = connection.producer(transactional_id=transactional_id)
     try:
-        if transactional_id is None:
-            stored = send_all(producer, topic, records)
-            return {"topic": topic, "records": stored.count, "partitions": stored.as_json(), "transaction": None}
-        producer.init_transactions()
-        producer.begin_transaction()
+        if transactional_id is not None:
+            producer.init_transactions()
+            producer.begin_transaction()
         stored = send_all(producer, topic, records)
-        identity = producer.identity
-        if ending == "abort":
-            producer.abort_transaction()
-        elif ending == "commit":
-            producer.commit_transaction()
-    except BaseException:
-        # Closing within a transaction aborts it.
-        producer.close()
-        raise
-    if ending != "leave-open":
-        producer.close()
-    transaction = {"transactional_id": transactional_id, "outcome": ending, **(identity._asdict() if identity else {})}
+        if transactional_id is not None:
+            identity = producer.identity._asdict() if producer.identity else {}
+            transaction = {"transactional_id": transactional_id, "outcome": ending, **identity}
+            if ending == "abort":
+                producer.abort_transaction()
+            elif ending == "commit":
+                producer.commit_transaction()
+            else:
+                is_left_open = True
+    finally:
+        if not is_left_open:
+            # Closing within a transaction aborts it.
+            producer.close()
     return {"topic": topic, "records": stored.count, "partitions": stored.as_json(), "transaction": transaction}
 
 

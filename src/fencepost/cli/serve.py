@@ -16,7 +16,15 @@ from fencepost.errors import FencepostError
 from fencepost.server.broker_server import BrokerServer
 from fencepost.server.logs import LogFormat, configure_logs, logger
 from fencepost.server.opening import keep_freed_memory, new_event_loop, open_core
-from fencepost.settings import BrokerSettings, InvalidSetting, as_text, declarations, nearest, parse_settings
+from fencepost.settings import (
+    BrokerSettings,
+    InvalidSetting,
+    as_text,
+    declarations,
+    nearest,
+    parse_assignments,
+    parse_settings,
+)
 
 ENVIRONMENT_PREFIX = "FENCEPOST_"
 FAILED = 1
@@ -72,21 +80,11 @@ def _flatten(prefix: str, table: Mapping[str, object]) -> Iterable[tuple[str, st
             yield f"{prefix}{key}", as_text(value)
 
 
-def settings_from_options(options: Iterable[str]) -> dict[str, str]:
-    given = {}
-    for option in options:
-        name, separator, value = option.partition("=")
-        if not separator:
-            raise InvalidSetting(f"--set {option}: expected NAME=VALUE, for example --set num.partitions=4")
-        given[name.strip()] = value.strip()
-    return given
-
-
 def gather_settings(config: Path | None, options: Iterable[str]) -> BrokerSettings:
     """The file first, the environment over it, `--set` over both."""
     given = settings_from_file(config) if config else {}
     given |= settings_from_environment(os.environ)
-    given |= settings_from_options(options)
+    given |= parse_assignments("--set", options, example="num.partitions=4")
     return parse_settings(BrokerSettings, given)
 
 
@@ -189,7 +187,7 @@ async def serve(data: Path, settings: BrokerSettings, *, address: Address, metri
 
 
 def start_metrics(server: BrokerServer, address: Address) -> None:
-    """Imported here: whoever does not ask for metrics does not wait for their library."""
+    """Imported here: a broker without metrics does not wait for their library."""
     from fencepost.server.metrics import serve_metrics
 
     host, port = address

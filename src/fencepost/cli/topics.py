@@ -1,6 +1,7 @@
 """`fencepost topics`: create, list, describe, alter, delete."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Sequence
 
 import click
 
@@ -8,11 +9,11 @@ from fencepost.cli.arguments import complete_topics
 from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import Connection, connection_options
-from fencepost.cli.output import confirm, json_option, print_json, print_table
+from fencepost.cli.output import as_objects, confirm, json_option, print_json, print_rows, print_table, yes_option
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic, await_no_topics
 from fencepost.client.net.metadata import TopicMetadata
-from fencepost.settings import InvalidSetting
+from fencepost.settings import parse_assignments
 from fencepost.types import TopicPartition
 
 COMMANDS = {
@@ -22,6 +23,8 @@ COMMANDS = {
     "alter": ("fencepost.cli.topics:alter", "Change settings, or give a topic more partitions."),
     "delete": ("fencepost.cli.topics:delete", "Delete topics and all that is in them."),
 }
+COLUMNS = {"name": "TOPIC", "partitions": "PARTITIONS", "offsets": "OFFSETS"}
+EXAMPLE_SETTING = "retention.ms=86400000"
 
 
 @click.group("topics", cls=LazyGroup, commands=COMMANDS)
@@ -53,7 +56,7 @@ def create(
       fencepost topics create purchases --partitions 3
       fencepost topics create ledger --set cleanup.policy=compact --if-not-exists
     """
-    chosen = dict(parse_setting(text) for text in settings)
+    chosen = parse_assignments("--set", settings, example=EXAMPLE_SETTING)
     count = BROKER_CHOOSES if partitions is None else partitions
     copies = BROKER_CHOOSES if replication_factor is None else replication_factor
     with connection.admin() as admin:
@@ -81,12 +84,8 @@ def list_command(internal: bool, as_json: bool, connection: Connection) -> None:
     """
     with connection.admin() as admin:
         topics = [topic for topic in admin.describe_topics().values() if internal or not is_internal(topic)]
-        offsets = count_offsets(admin, topics)
-    rows = [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics]
-    if as_json:
-        print_json([dict(zip(("name", "partitions", "offsets"), row, strict=True)) for row in sorted(rows)])
-        return
-    print_table(["TOPIC", "PARTITIONS", "OFFSETS"], sorted(rows), empty="There are no topics.")
+        rows = topic_rows(admin, topics)
+    print_rows(COLUMNS, sorted(rows), as_json=as_json, empty="There are no topics.")
 
 
 @click.command("describe")
@@ -107,29 +106,29 @@ def describe(name: str, all_settings: bool, as_json: bool, connection: Connectio
     """
     with connection.admin() as admin:
         replicas = admin.topic_replicas(name)
-        where = {index: TopicPartition(name, index) for index in replicas}
-        starts = admin.earliest_offsets(where.values())
-        stable = admin.latest_offsets(where.values(), read_committed=True)
-        ends = admin.latest_offsets(where.values())
+        partitions = {index: TopicPartition(name, index) for index in replicas}
+        starts = admin.earliest_offsets(partitions.values())
+        stable = admin.latest_offsets(partitions.values(), read_committed=True)
+        ends = admin.latest_offsets(partitions.values())
         settings = admin.topic_settings(name, overrides_only=not all_settings)
-    partitions = [
+    rows = [
         {
             "partition": index,
             "leader": row.leader_id,
             "replicas": row.replica_ids,
             "in_sync": row.in_sync_ids,
-            "start_offset": starts[where[index]],
-            "last_stable_offset": stable[where[index]],
-            "end_offset": ends[where[index]],
+            "start_offset": starts[partitions[index]],
+            "last_stable_offset": stable[partitions[index]],
+            "end_offset": ends[partitions[index]],
         }
         for index, row in replicas.items()
     ]
     if as_json:
-        print_json({"name": name, "partitions": partitions, "settings": settings})
+        print_json({"name": name, "partitions": rows, "settings": settings})
         return
     print_table(
         ["PARTITION", "LEADER", "REPLICAS", "IN SYNC", "START", "STABLE", "END"],
-        [[_cell(value) for value in row.values()] for row in partitions],
+        [[_cell(value) for value in row.values()] for row in rows],
         empty=f"{name} has no partitions.",
     )
     click.echo()
@@ -162,8 +161,10 @@ def alter(
       fencepost topics alter purchases --set retention.ms=86400000
       fencepost topics alter purchases --unset retention.ms --partitions 4
     """
-    changes: dict[str, str | None] = dict(parse_setting(text) for text in settings)
-    changes |= dict.fromkeys(unset)
+    changes: dict[str, str | None] = {
+        **parse_assignments("--set", settings, example=EXAMPLE_SETTING),
+        **dict.fromkeys(unset),
+    }
     if not changes and partitions is None:
         raise click.UsageError("nothing to do: give --partitions, --set or --unset")
     with connection.admin() as admin:
@@ -179,7 +180,7 @@ def alter(
 
 @click.command("delete")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_topics)
-@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @connection_options
 def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
@@ -194,41 +195,31 @@ def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Con
         topics = list(admin.describe_topics(names).values())
         if internal := [topic.name for topic in topics if is_internal(topic)]:
             raise Failure(f"{', '.join(internal)}: the cluster lives on it; it is not deleted")
-        offsets = count_offsets(admin, topics)
-        rows = [(topic.name, topic.partition_count, offsets[topic.name]) for topic in topics]
+        rows = topic_rows(admin, topics)
         if not as_json:
-            print_table(["TOPIC", "PARTITIONS", "OFFSETS"], rows, empty="")
+            print_rows(COLUMNS, rows, as_json=False, empty="")
         is_done = confirm("Delete all of it?", is_sure=is_sure)
         if is_done:
             admin.delete_topics(names)
             await_no_topics(admin.cluster, names)
     if as_json:
-        gone = [dict(zip(("name", "partitions", "offsets"), row, strict=True)) for row in rows]
-        print_json({"is_done": is_done, "topics": gone})
+        print_json({"is_done": is_done, "topics": as_objects(COLUMNS, rows)})
     elif is_done:
         click.echo(f"deleted {', '.join(names)}")
-
-
-def parse_setting(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip():
-        raise InvalidSetting(f"--set {text}: expected NAME=VALUE, for example --set retention.ms=86400000")
-    return name.strip(), value.strip()
 
 
 def is_internal(topic: TopicMetadata) -> bool:
     return topic.is_internal or topic.name.startswith("__")
 
 
-def count_offsets(admin: Admin, topics: Iterable[TopicMetadata]) -> dict[str, int]:
-    """How many offsets each topic holds between its partitions' starts and ends."""
-    named = list(topics)
-    partitions = [TopicPartition(topic.name, index) for topic in named for index in topic.available_partitions]
+def topic_rows(admin: Admin, topics: Sequence[TopicMetadata]) -> list[tuple[str, int, int]]:
+    """Name, partitions, and how many offsets there are between the starts and the ends of the partitions."""
+    partitions = [TopicPartition(topic.name, index) for topic in topics for index in topic.available_partitions]
     starts, ends = admin.earliest_offsets(partitions), admin.latest_offsets(partitions)
-    counts = {topic.name: 0 for topic in named}
-    for where in partitions:
-        counts[where.topic] += ends[where] - starts[where]
-    return counts
+    counts: Counter[str] = Counter()
+    for each in partitions:
+        counts[each.topic] += ends[each] - starts[each]
+    return [(topic.name, topic.partition_count, counts[topic.name]) for topic in topics]
 
 
 def _cell(value: object) -> str | int:

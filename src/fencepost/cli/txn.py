@@ -2,7 +2,7 @@
 
 import click
 
-from fencepost.cli.arguments import Duration, format_duration, format_moment, now_ms
+from fencepost.cli.arguments import DURATION, format_duration, format_moment, now_ms
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import Connection, connection_options
 from fencepost.cli.output import json_option, print_json, print_table
@@ -25,7 +25,7 @@ def command() -> None:
 @click.command("list")
 @click.option("--state", "states", multiple=True, help="Only in this state (Ongoing, Empty...); may be repeated.")
 @click.option("--open", "only_open", is_flag=True, help="Only those with a transaction that has not ended.")
-@click.option("--longer-than", type=Duration(), help="Only transactions open for longer than this (10m).")
+@click.option("--longer-than", type=DURATION, help="Only transactions open for longer than this (10m).")
 @json_option
 @connection_options
 def list_command(
@@ -74,7 +74,7 @@ def as_document(row: TransactionDescription) -> dict[str, object]:
         **row.identity._asdict(),
         "timeout_ms": row.timeout_ms,
         "start_time_ms": row.start_time_ms if row.start_time_ms >= 0 else None,
-        "partitions": [str(where) for where in sorted(row.partitions)],
+        "partitions": [*map(str, sorted(row.partitions))],
     }
 
 

@@ -1,12 +1,18 @@
-"""`fencepost txn blockers`: which partitions are held back, by whom, since when, until when, and who waits."""
+"""`fencepost txn blockers` and `fencepost txn abort`: who holds readers back, and how to end it.
 
+A partition whose last stable offset is below its end has a transaction open. The partition knows the producer; the
+coordinator knows the id behind it, since when and until when. One that only the partition knows is *hanging*: no
+timeout will end it.
+"""
+
+import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import click
 
 from fencepost.cli.arguments import (
-    TopicPartitionType,
+    TOPIC_PARTITION,
     complete_topics,
     complete_transactional_ids,
     format_duration,
@@ -16,7 +22,17 @@ from fencepost.cli.arguments import (
 )
 from fencepost.cli.failures import FOUND, Failure
 from fencepost.cli.options import Connection, connection_options
-from fencepost.cli.output import confirm, counted, fitted, json_option, print_json, print_table, say
+from fencepost.cli.output import (
+    as_objects,
+    confirm,
+    counted,
+    fitted,
+    json_option,
+    print_json,
+    print_rows,
+    say,
+    yes_option,
+)
 from fencepost.cli.txn_describe import existing, last_client, read_history
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.inspecting import Outcome, inspect_batches
@@ -26,13 +42,6 @@ from fencepost.client.time_limits import Deadline
 from fencepost.client.values import ProducerIdentity
 from fencepost.java_hash import partition_for
 from fencepost.types import OffsetRange, TopicPartition
-from fencepost.wire.messages.describe_producers import ProducerState
-
-# Open transactions as the partitions see them: where readers wait, for whom, and who waits there.
-#
-# A partition whose last stable offset is below its end has one open. The partition knows the producer; the coordinator
-# knows the id behind it, since when and until when. One that only the partition knows is *hanging*: nobody will end it.
-
 
 OFFSETS_TOPIC = "__consumer_offsets"
 PATIENCE_S = 60.0
@@ -75,19 +84,19 @@ def find_open_transactions(admin: Admin, partitions: Iterable[TopicPartition]) -
     stable = admin.latest_offsets(wanted, read_committed=True)
     ends = admin.latest_offsets(wanted)
     found = []
-    owners = Owners(admin)
-    for where in wanted:
-        if stable[where] >= ends[where]:
+    owner_of = functools.cache(functools.partial(find_owner, admin))
+    for topic_partition in wanted:
+        if stable[topic_partition] >= ends[topic_partition]:
             continue
-        producers = [row for row in admin.describe_producers(where) if row.current_txn_start_offset >= 0]
+        producers = [row for row in admin.describe_producers(topic_partition) if row.current_txn_start_offset >= 0]
         for row in sorted(producers, key=lambda row: row.current_txn_start_offset):
-            described, client = owners.of(row)
+            described, client = owner_of(row.producer_id)
             found.append(
                 OpenTransaction(
-                    topic_partition=where,
+                    topic_partition=topic_partition,
                     first_offset=row.current_txn_start_offset,
-                    last_stable_offset=stable[where],
-                    end_offset=ends[where],
+                    last_stable_offset=stable[topic_partition],
+                    end_offset=ends[topic_partition],
                     identity=ProducerIdentity(row.producer_id, row.producer_epoch),
                     coordinator_epoch=row.coordinator_epoch,
                     last_timestamp_ms=row.last_timestamp,
@@ -98,47 +107,33 @@ def find_open_transactions(admin: Admin, partitions: Iterable[TopicPartition]) -
     return found
 
 
-class Owners:
-    """Who is behind a producer id; each is asked for once."""
-
-    def __init__(self, admin: Admin) -> None:
-        self._admin = admin
-        self._known: dict[int, tuple[TransactionDescription | None, str | None]] = {}
-
-    def of(self, producer: ProducerState) -> tuple[TransactionDescription | None, str | None]:
-        producer_id = producer.producer_id
-        if producer_id not in self._known:
-            self._known[producer_id] = self._ask(producer_id)
-        return self._known[producer_id]
-
-    def _ask(self, producer_id: int) -> tuple[TransactionDescription | None, str | None]:
-        listed = self._admin.list_transactions(producer_ids=[producer_id])
-        if not listed:
-            return None, None
-        transactional_id = listed[0].transactional_id
-        described = self._admin.describe_transaction(transactional_id)
-        try:
-            client = last_client(read_history(self._admin, transactional_id, deadline=Deadline(PATIENCE_S)))
-        except Authorization:
-            client = None
-        return described, client
+def find_owner(admin: Admin, producer_id: int) -> tuple[TransactionDescription | None, str | None]:
+    """The transactional id behind a producer id, and its client."""
+    listed = admin.list_transactions(producer_ids=[producer_id])
+    if not listed:
+        return None, None
+    transactional_id = listed[0].transactional_id
+    described = admin.describe_transaction(transactional_id)
+    try:
+        client = last_client(read_history(admin, transactional_id, deadline=Deadline(PATIENCE_S)))
+    except Authorization:
+        client = None
+    return described, client
 
 
 def waiting_groups(admin: Admin, found: Iterable[OpenTransaction]) -> dict[TopicPartition, dict[str, bool]]:
     """Groups with an offset on each blocked partition, and whether they have read all that they may. On a partition of
     the offsets themselves: groups whose offsets are pending, which wait when they start."""
     stable = {each.topic_partition: each.last_stable_offset for each in found}
-    groups: dict[TopicPartition, dict[str, bool]] = {where: {} for where in stable}
-    if not stable:
-        return groups
-    # Kafka makes this topic for the first group that it hears of; without it there are none to list.
-    offsets_topic = admin.describe_topics().get(OFFSETS_TOPIC)
+    groups: dict[TopicPartition, dict[str, bool]] = {each: {} for each in stable}
+    # Kafka makes this topic for the first group; without it there are none to list.
+    offsets_topic = admin.describe_topics().get(OFFSETS_TOPIC) if stable else None
     if offsets_topic is None:
         return groups
     for group in admin.list_groups():
-        for where, committed in admin.group_offsets(group.group_id).items():
-            if where in stable:
-                groups[where][group.group_id] = committed.offset >= stable[where]
+        for topic_partition, committed in admin.group_offsets(group.group_id).items():
+            if topic_partition in stable:
+                groups[topic_partition][group.group_id] = committed.offset >= stable[topic_partition]
         home = TopicPartition(OFFSETS_TOPIC, partition_for(group.group_id, offsets_topic.partition_count))
         if home in groups and has_pending_offsets(admin, group.group_id):
             groups[home][group.group_id] = True
@@ -209,18 +204,17 @@ def in_words(each: OpenTransaction, groups: Mapping[str, bool], at_ms: int) -> l
     ]
     if is_first:
         lines.append(f"  groups   {groups_in_words(groups)}")
-    # A blockers is to be copied: it stays one line.
+    # A command is to be copied: it stays one line.
     return [*(fitted(line, indent=HANGING) for line in lines), f"  end it   {how_to_end(each)}"]
 
 
 def title(each: OpenTransaction, *, is_first: bool) -> str:
-    where = each.topic_partition
-    if where.topic == OFFSETS_TOPIC:
-        return f"{where}: offsets of groups are pending since offset {each.first_offset}"
+    if each.topic_partition.topic == OFFSETS_TOPIC:
+        return f"{each.topic_partition}: offsets of groups are pending since offset {each.first_offset}"
     if not is_first:
-        return f"{where}: and next at offset {each.first_offset}"
+        return f"{each.topic_partition}: and next at offset {each.first_offset}"
     hidden = counted(each.end_offset - each.last_stable_offset, "offset")
-    return f"{where}: readers wait at offset {each.last_stable_offset}; {hidden} hidden behind it"
+    return f"{each.topic_partition}: readers wait at offset {each.last_stable_offset}; {hidden} hidden behind it"
 
 
 def holder(each: OpenTransaction) -> str:
@@ -281,19 +275,22 @@ def as_document(each: OpenTransaction, groups: Mapping[str, bool]) -> dict[str, 
 # `fencepost txn abort`: end an open transaction, with what would be lost shown first.
 #
 # By its transactional id: the coordinator is asked for the next identity of the id, which aborts what is open and
-# fences its owner. A hanging transaction has nobody to ask: its partition gets the marker directly.
+# fences its owner. A hanging transaction has no coordinator: its partition gets the marker directly.
+
+
+LOST_COLUMNS = {"partition": "PARTITION", "first_offset": "SINCE OFFSET", "records": "RECORDS LOST"}
 
 
 @click.command("abort")
 @click.argument("transactional_id", required=False, shell_complete=complete_transactional_ids)
-@click.option("--partition", "where", type=TopicPartitionType(), help="The partition of a hanging transaction.")
+@click.option("--partition", "topic_partition", type=TOPIC_PARTITION, help="The partition of a hanging transaction.")
 @click.option("--producer-id", type=click.IntRange(min=0), help="Whose it is.")
-@click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @connection_options
 def abort_command(
     transactional_id: str | None,
-    where: TopicPartition | None,
+    topic_partition: TopicPartition | None,
     producer_id: int | None,
     is_sure: bool,
     as_json: bool,
@@ -310,25 +307,24 @@ def abort_command(
       fencepost txn abort shop-0 --yes
     """
     is_by_id = transactional_id is not None
-    if is_by_id != (where is None) or is_by_id != (producer_id is None):
+    if is_by_id != (topic_partition is None) or is_by_id != (producer_id is None):
         raise click.UsageError("give a TRANSACTIONAL_ID, or --partition and --producer-id for one that hangs")
     with connection.admin() as admin:
         if transactional_id is not None:
             found = of_id(admin, transactional_id)
         else:
-            assert where is not None
+            assert topic_partition is not None
             assert producer_id is not None
-            found = hanging(admin, where, producer_id)
+            found = hanging(admin, topic_partition, producer_id)
         lost = [(str(each.topic_partition), each.first_offset, count_lost(admin, each)) for each in found]
         if not as_json:
-            print_table(["PARTITION", "SINCE OFFSET", "RECORDS LOST"], lost, empty="It has written nothing yet.")
+            print_rows(LOST_COLUMNS, lost, as_json=False, empty="It has written nothing yet.")
         owner = holder(found[0]) if found else transactional_id
         is_done = confirm(f"Abort the transaction of {owner}?", is_sure=is_sure)
         if is_done:
             abort(admin, transactional_id, found)
     if as_json:
-        names = ("partition", "first_offset", "records")
-        rows = [dict(zip(names, row, strict=True)) for row in lost]
+        rows = as_objects(LOST_COLUMNS, lost)
         print_json({"transactional_id": transactional_id, "is_done": is_done, "lost": rows})
     elif is_done:
         say(f"aborted the transaction of {owner}")
@@ -342,10 +338,11 @@ def of_id(admin: Admin, transactional_id: str) -> list[OpenTransaction]:
     return [each for each in found if each.identity.producer_id == described.identity.producer_id]
 
 
-def hanging(admin: Admin, where: TopicPartition, producer_id: int) -> list[OpenTransaction]:
-    found = [each for each in find_open_transactions(admin, [where]) if each.identity.producer_id == producer_id]
+def hanging(admin: Admin, topic_partition: TopicPartition, producer_id: int) -> list[OpenTransaction]:
+    is_open = find_open_transactions(admin, [topic_partition])
+    found = [each for each in is_open if each.identity.producer_id == producer_id]
     if not found:
-        raise Failure(f"producer id {producer_id} has no open transaction on {where}")
+        raise Failure(f"producer id {producer_id} has no open transaction on {topic_partition}")
     if not found[0].is_hanging and found[0].described is not None:
         raise Failure(
             f"the coordinator knows this one: end all of it with `fencepost txn abort "

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from fencepost.cli.arguments import (
     Place,
     PlaceKind,
-    TopicPartitionType,
     format_duration,
     format_moment,
     now_ms,
     parse_duration_ms,
     parse_moment_ms,
     parse_place,
+    parse_topic_partition,
 )
 from fencepost.types import TopicPartition
 
@@ -71,8 +71,7 @@ def test_durations_are_read(text: str, expected: int) -> None:
 
 
 def test_a_partition_is_what_follows_the_last_dash() -> None:
-    convert = TopicPartitionType().convert
-    assert convert("tx-input-2", None, None) == TopicPartition("tx-input", 2)
+    assert parse_topic_partition("tx-input-2") == TopicPartition("tx-input", 2)
     for text in ("orders", "-1", "orders-", "orders-x"):
         with pytest.raises(click.BadParameter):
-            convert(text, None, None)
+            parse_topic_partition(text)
