@@ -19,7 +19,7 @@ from fencepost.broker.core import BrokerCore
 from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
-from fencepost.server.connection import RECEIVED_BYTES, Connection
+from fencepost.server.connection import RECEIVED_BYTES, ClientConnection
 from fencepost.server.logs import logger
 from fencepost.server.threads import CleaningThread, CommitThread
 from fencepost.types import Buffer, Now
@@ -76,15 +76,15 @@ class BrokerServer:
         self.core = core
         self.failure: BaseException | None = None
         self.counts = Counts()
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[int, ClientConnection] = {}
         self.received = memoryview(bytearray(RECEIVED_BYTES))
         self._next_connection_id = 0
         self._committer = CommitThread()
         self._cleaning = CleaningThread(core.housekeeping.cleaner, run=self._run, fail=self._fail)
         self._turn_is_ending = False
-        self._awaiting_sync: dict[Connection, None] = {}
+        self._awaiting_sync: dict[ClientConnection, None] = {}
         """Connections whose next reply waits for the journal."""
-        self._held_back: dict[Connection, None] = {}
+        self._held_back: dict[ClientConnection, None] = {}
         """Connections that found that nothing more was taken."""
         self._commit_in_flight = False
         self._commit_ended = asyncio.Event()
@@ -189,19 +189,19 @@ class BrokerServer:
                 connection.close("idle")
         self._sweep = self._loop.call_later(CONNECTION_SWEEP_INTERVAL_S, self._close_silent_connections)
 
-    # Connections (the `Host` of `Connection`)
+    # Connections
 
-    def _new_connection(self) -> Connection:
+    def _new_connection(self) -> ClientConnection:
         self._next_connection_id += 1
         settings = self.core.settings
-        return Connection(
+        return ClientConnection(
             self,
             connection_id=self._next_connection_id,
             frame_bytes_max=settings.socket_request_max_bytes,
             queued_calls_max=settings.queued_max_requests,
         )
 
-    def connection_opened(self, connection: Connection) -> None:
+    def connection_opened(self, connection: ClientConnection) -> None:
         self.connections[connection.connection_id] = connection
         self.counts.connections_opened += 1
         if self._is_stopping:
@@ -209,7 +209,7 @@ class BrokerServer:
         elif len(self.connections) > self.core.settings.max_connections:
             connection.close(f"more than max.connections={self.core.settings.max_connections}")
 
-    def connection_closed(self, connection: Connection) -> None:
+    def connection_closed(self, connection: ClientConnection) -> None:
         self.connections.pop(connection.connection_id, None)
         self._awaiting_sync.pop(connection, None)
         self._held_back.pop(connection, None)
@@ -218,7 +218,7 @@ class BrokerServer:
         self._run(lambda: self.core.connection_closed(connection.peer))
         self._end_turn_soon()
 
-    def receive_frame(self, connection: Connection, frame: memoryview) -> None:
+    def receive_frame(self, connection: ClientConnection, frame: memoryview) -> None:
         if self.failure is not None:
             connection.close("the broker stops")
             return
@@ -269,7 +269,7 @@ class BrokerServer:
     def takes_requests(self) -> bool:
         return not self._is_stopping and self.core.writer.unsynced_bytes < UNSYNCED_BYTES_MAX
 
-    def hold_back(self, connection: Connection) -> None:
+    def hold_back(self, connection: ClientConnection) -> None:
         self._held_back[connection] = None
 
     # The core
@@ -323,7 +323,7 @@ class BrokerServer:
             if connection is not None:
                 self._send_replies(connection)
 
-    def _send_replies(self, connection: Connection) -> None:
+    def _send_replies(self, connection: ClientConnection) -> None:
         connection.flush()
         if connection.waiting and connection.waiting[0].reply is not None:
             self._awaiting_sync[connection] = None

@@ -50,16 +50,18 @@ class EmbeddedBroker:
     @property
     def core(self) -> BrokerCore:
         """The core itself, for tests and the laboratory: look, and touch only from the broker's own thread."""
-        if self._server is None:
-            raise FencepostError("the embedded broker is not running")
-        return self._server.core
+        return self._running_server.core
 
     @property
     def server_counts(self) -> Counts:
         """What the server has counted so far: requests, bytes, commits."""
+        return self._running_server.counts
+
+    @property
+    def _running_server(self) -> BrokerServer:
         if self._server is None:
             raise FencepostError("the embedded broker is not running")
-        return self._server.counts
+        return self._server
 
     def start(self) -> Self:
         """Returns when the broker listens, or raises what kept it from doing so."""
@@ -72,9 +74,7 @@ class EmbeddedBroker:
         self._thread.start()
         self._ready.wait()
         if self._problem is not None:
-            problem, self._problem = self._problem, None
             self.stop()
-            raise problem
         return self
 
     def stop(self) -> None:
@@ -105,7 +105,7 @@ class EmbeddedBroker:
         loop = self._loop = new_event_loop()
         try:
             loop.run_until_complete(self._serve(folder))
-        except BaseException as problem:  # noqa: BLE001 - a thread's last word goes to whoever started or stops it
+        except BaseException as problem:  # noqa: BLE001 - raised again by `start` or `stop`
             self._problem = problem
         finally:
             loop.close()
