@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fencepost.cli.failures import DONE, FAILED, require_spark
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import json_option, print_json
 from fencepost.pipelines.jvm import end_session
 from fencepost.pipelines.loading import SessionStarter, load_pipelines, split_target
@@ -48,7 +48,7 @@ RECORD_KEY = "cast(key as string)"
 @json_option
 def command(
     target: str | None,
-    connection: Connection,
+    connection: ClusterAccess,
     input_topic: str | None,
     output_topics: tuple[str, ...],
     input_key: str,
@@ -106,7 +106,7 @@ def command(
 
 def judge(
     starter: SessionStarter,
-    connection: Connection,
+    connection: ClusterAccess,
     reads: Sequence[str],
     group_id: str | None,
     rule_over: "Callable[[list[DataFrame]], Rule]",

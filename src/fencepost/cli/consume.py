@@ -21,7 +21,7 @@ from fencepost.cli.arguments import (
     partitions_of,
     resolve,
 )
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import counted, json_option, say
 from fencepost.cli.record_text import Show, ShownRecord, choose_format
 from fencepost.client.admin.admin import Admin
@@ -128,7 +128,7 @@ def command(
     shows_open: bool,
     format_: str | None,
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
     **wanted_fields: Any,
 ) -> None:
     """Print the records of TOPIC, from the beginning to the end as it is now, or as they come with --follow.
@@ -178,7 +178,7 @@ def check_together(wanted: Wanted) -> None:
 PATIENCE_S = 600.0
 
 
-def read_batches(connection: Connection, wanted: Wanted, printer: Printer) -> None:
+def read_batches(connection: ClusterAccess, wanted: Wanted, printer: Printer) -> None:
     read_committed = wanted.is_read_committed and "open" not in wanted.statuses
     with connection.admin() as admin:
         partitions = partitions_of(admin, wanted.topic, wanted.partitions)
@@ -227,7 +227,7 @@ BATCH = 5000
 Ends = dict[TopicPartition, int]
 
 
-def read_records(connection: Connection, wanted: Wanted, printer: Printer) -> None:
+def read_records(connection: ClusterAccess, wanted: Wanted, printer: Printer) -> None:
     if wanted.group_id is not None:
         _read_as_member(connection, wanted, printer)
         return
@@ -248,7 +248,7 @@ def read_records(connection: Connection, wanted: Wanted, printer: Printer) -> No
         _print_until(consumer, ends, wanted, printer)
 
 
-def _read_as_member(connection: Connection, wanted: Wanted, printer: Printer) -> None:
+def _read_as_member(connection: ClusterAccess, wanted: Wanted, printer: Printer) -> None:
     """Commits what was printed, whatever ends the reading."""
     with connection.admin() as admin:
         partitions_of(admin, wanted.topic)

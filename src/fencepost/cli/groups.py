@@ -9,7 +9,7 @@ import click
 from fencepost.cli.arguments import DURATION, PLACE, Place, complete_groups, complete_topics, partitions_of, resolve
 from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import (
     as_objects,
     confirm,
@@ -49,7 +49,7 @@ def command() -> None:
 @click.option("--state", "states", multiple=True, help="Only in this state (Stable, Empty...); may be repeated.")
 @json_option
 @connection_options
-def list_command(states: tuple[str, ...], as_json: bool, connection: Connection) -> None:
+def list_command(states: tuple[str, ...], as_json: bool, connection: ClusterAccess) -> None:
     """List groups.
 
     \b
@@ -69,7 +69,7 @@ def list_command(states: tuple[str, ...], as_json: bool, connection: Connection)
 @yes_option
 @json_option
 @connection_options
-def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
+def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection: ClusterAccess) -> None:
     """Delete groups without members, and the offsets that they have committed. Shows those, and asks.
 
     \b
@@ -126,7 +126,7 @@ class PartitionLag:
 
 
 def measure_lag(
-    admin: Admin, connection: Connection, committed: Mapping[TopicPartition, int | None], *, deadline: Deadline
+    admin: Admin, connection: ClusterAccess, committed: Mapping[TopicPartition, int | None], *, deadline: Deadline
 ) -> list[PartitionLag]:
     """In the order of the partitions; one whose topic is gone is left out."""
     there = admin.describe_topics()
@@ -157,7 +157,7 @@ def measure_lag(
 @click.option("--count-for", type=DURATION, default="10s", show_default=True, help="How long to count at most.")
 @json_option
 @connection_options
-def describe(group_id: str, count_for: int, as_json: bool, connection: Connection) -> None:
+def describe(group_id: str, count_for: int, as_json: bool, connection: ClusterAccess) -> None:
     """Show who is in GROUP, where it stands, and how many records it still has to read.
 
     TO READ counts records that a read_committed reader would get: markers and aborted records, which other tools
@@ -278,7 +278,7 @@ def reset(
     partitions: tuple[int, ...],
     is_sure: bool,
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
 ) -> None:
     """Set the committed offsets of GROUP, which may have no members meanwhile. Shows the change, and asks.
 

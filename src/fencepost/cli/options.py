@@ -34,7 +34,7 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ClusterAccess:
     bootstrap_servers: str
     settings: Mapping[str, str]
     """Kafka's names."""
@@ -103,7 +103,7 @@ def connection_options(function: FunctionT) -> FunctionT:
     return decorated  # type: ignore[no-any-return]
 
 
-def make_connection(bootstrap_servers: str, command_config: Path | None, options: Iterable[str]) -> Connection:
+def make_connection(bootstrap_servers: str, command_config: Path | None, options: Iterable[str]) -> ClusterAccess:
     given = read_properties(_read_text(command_config)) if command_config else {}
     given |= parse_assignments("-X", options, example="client.id=me")
     if "sasl.jaas.config" in given:
@@ -112,7 +112,7 @@ def make_connection(bootstrap_servers: str, command_config: Path | None, options
     for name in given:
         if name not in known and name not in IGNORED:
             raise InvalidSetting(f"unknown client setting '{name}'{nearest(name, known)}")
-    return Connection(bootstrap_servers, {name: value for name, value in given.items() if name in known})
+    return ClusterAccess(bootstrap_servers, {name: value for name, value in given.items() if name in known})
 
 
 def _read_text(path: Path) -> str:

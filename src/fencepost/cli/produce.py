@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 import click
 
 from fencepost.cli.arguments import complete_topics
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import counted, json_option, print_json, say
 from fencepost.cli.record_text import InputFormat, InputOptions, OutgoingRecord, parse_headers, read_records
 from fencepost.client.producer.delivery import RecordFuture
@@ -74,7 +74,7 @@ def command(
     transactional_id: str | None,
     ending: str | None,
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
 ) -> None:
     """Write records to TOPIC, from files or standard input; returns when all are stored.
 
@@ -109,7 +109,7 @@ def command(
 
 
 def run(
-    connection: Connection,
+    connection: ClusterAccess,
     topic: str,
     records: Iterable[OutgoingRecord],
     *,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from fencepost.cli.failures import require_spark
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.client.admin.admin import Admin
 from fencepost.pipelines.graph import CHOICES, OUTPUTS, Graph, ensure_topics, graph_of
 from fencepost.pipelines.loading import SessionStarter, load_pipelines, split_target
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="A JSON object a line instead of the display.")
 def command(
     target: str,
-    connection: Connection,
+    connection: ClusterAccess,
     checkpoint: str,
     namespace: str,
     master: str,
@@ -98,7 +98,7 @@ def command(
         run_until_signal(runner, reporter, once=once)
 
 
-def options_of(graph: Graph, connection: Connection, assignments: dict[str, str]) -> dict[str, RunOptions]:
+def options_of(graph: Graph, connection: ClusterAccess, assignments: dict[str, str]) -> dict[str, RunOptions]:
     """For each pipeline: the command line over the pipeline's own over the connection's settings."""
     clients = sort_options({f"kafka.{name}": value for name, value in connection.settings.items()})
     given = sort_options(assignments)
@@ -108,10 +108,10 @@ def options_of(graph: Graph, connection: Connection, assignments: dict[str, str]
     return options
 
 
-def admin_of_source(connection: Connection, options: dict[str, RunOptions]) -> Admin | None:
+def admin_of_source(connection: ClusterAccess, options: dict[str, RunOptions]) -> Admin | None:
     """A client of the source's cluster where that is another one."""
     servers = {one.source.get("kafka.bootstrap.servers") for one in options.values()} - {None}
-    return Connection(servers.pop() or "", connection.settings).admin() if servers else None
+    return ClusterAccess(servers.pop() or "", connection.settings).admin() if servers else None
 
 
 def reporter_for(graph: Graph, *, as_json: bool) -> Reporter:

@@ -8,7 +8,7 @@ import click
 from fencepost.cli.arguments import complete_topics
 from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import as_objects, confirm, json_option, print_json, print_rows, print_table, yes_option
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic, await_no_topics
@@ -47,7 +47,7 @@ def create(
     settings: tuple[str, ...],
     if_not_exists: bool,
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
 ) -> None:
     """Create topics.
 
@@ -74,7 +74,7 @@ def create(
 @click.option("--internal", is_flag=True, help="Kafka's own topics too.")
 @json_option
 @connection_options
-def list_command(internal: bool, as_json: bool, connection: Connection) -> None:
+def list_command(internal: bool, as_json: bool, connection: ClusterAccess) -> None:
     """List topics, with the offsets that they hold: markers and aborted records take offsets too.
 
     \b
@@ -93,7 +93,7 @@ def list_command(internal: bool, as_json: bool, connection: Connection) -> None:
 @click.option("--all-settings", is_flag=True, help="Settings with the broker's defaults too.")
 @json_option
 @connection_options
-def describe(name: str, all_settings: bool, as_json: bool, connection: Connection) -> None:
+def describe(name: str, all_settings: bool, as_json: bool, connection: ClusterAccess) -> None:
     """Show the partitions of a topic and its settings.
 
     STABLE is the last stable offset: where it is less than END, an open transaction holds readers back
@@ -150,7 +150,7 @@ def alter(
     settings: tuple[str, ...],
     unset: tuple[str, ...],
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
 ) -> None:
     """Change the settings of a topic, or give it more partitions.
 
@@ -183,7 +183,7 @@ def alter(
 @yes_option
 @json_option
 @connection_options
-def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Connection) -> None:
+def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: ClusterAccess) -> None:
     """Delete topics and all that is in them. Shows what would go, and asks; where it cannot ask, --yes does it.
 
     \b

@@ -4,7 +4,7 @@ import click
 
 from fencepost.cli.arguments import DURATION, format_duration, format_moment, now_ms
 from fencepost.cli.main import LazyGroup
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import json_option, print_json, print_table
 from fencepost.client.admin.transactions import TransactionDescription
 
@@ -29,7 +29,7 @@ def command() -> None:
 @json_option
 @connection_options
 def list_command(
-    states: tuple[str, ...], only_open: bool, longer_than: int | None, as_json: bool, connection: Connection
+    states: tuple[str, ...], only_open: bool, longer_than: int | None, as_json: bool, connection: ClusterAccess
 ) -> None:
     """List transactional ids, with the age of what is open.
 

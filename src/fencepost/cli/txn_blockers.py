@@ -21,7 +21,7 @@ from fencepost.cli.arguments import (
     now_ms,
 )
 from fencepost.cli.failures import FOUND, Failure
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import (
     as_objects,
     confirm,
@@ -159,7 +159,9 @@ HANGING = len("  held by  ")
 @json_option
 @connection_options
 @click.pass_context
-def blockers(ctx: click.Context, topics: tuple[str, ...], check: bool, as_json: bool, connection: Connection) -> None:
+def blockers(
+    ctx: click.Context, topics: tuple[str, ...], check: bool, as_json: bool, connection: ClusterAccess
+) -> None:
     """Say who holds readers back: an open transaction hides everything behind its first record, others' records too.
 
     A transaction that the coordinator does not know is hanging: no timeout ends it, `fencepost txn abort` does. The
@@ -294,7 +296,7 @@ def abort_command(
     producer_id: int | None,
     is_sure: bool,
     as_json: bool,
-    connection: Connection,
+    connection: ClusterAccess,
 ) -> None:
     """Abort the open transaction of an id, or one that hangs on a partition. Shows what would be lost, and asks.
 

@@ -7,7 +7,7 @@ import click
 
 from fencepost.cli.arguments import complete_transactional_ids, format_clock, iso_moment
 from fencepost.cli.failures import Failure
-from fencepost.cli.options import Connection, connection_options
+from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import json_option, print_json, print_table, say
 from fencepost.cli.txn import as_document, in_words
 from fencepost.client.admin.admin import Admin
@@ -246,7 +246,7 @@ PATIENCE_S = 120.0
 @click.option("--whole-log", is_flag=True, help="Look for records from the beginning of each partition.")
 @json_option
 @connection_options
-def command(transactional_id: str, previous: int, whole_log: bool, as_json: bool, connection: Connection) -> None:
+def command(transactional_id: str, previous: int, whole_log: bool, as_json: bool, connection: ClusterAccess) -> None:
     """Show what the last transaction of an id did: log, records, offsets, markers, in order.
 
     STEP is the number that the documents' deep dive gives it: 1, 2 InitProducerId; 5 a partition is added; 6 records;

@@ -22,7 +22,9 @@ RECEIVED_BYTES = 64 << 10
 
 
 class ClientConnection(asyncio.BufferedProtocol):
-    def __init__(self, server: "BrokerServer", *, connection_id: int, frame_bytes_max: int, queued_calls_max: int) -> None:
+    def __init__(
+        self, server: "BrokerServer", *, connection_id: int, frame_bytes_max: int, queued_calls_max: int
+    ) -> None:
         self.server = server
         self.connection_id = connection_id
         self.peer = Peer(connection_id, "?", 0)
