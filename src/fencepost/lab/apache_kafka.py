@@ -1,7 +1,7 @@
-"""Apache Kafka beside us: one KRaft node on loopback, from the jars of `make kafka`, in a temporary folder.
+"""Apache Kafka beside us: a KRaft node on loopback, or a cluster of three, from the jars of `make kafka`, in temporary
+folders.
 
-It is the control in behaviour tests and the rival in benchmarks, with its defaults unless said otherwise. Several of
-them make a cluster: `apache_cluster.py`.
+It is the control in behaviour tests and the rival in benchmarks, with its defaults unless said otherwise.
 """
 
 import contextlib
@@ -15,34 +15,42 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from fencepost.errors import FencepostError
 
-# Ports for servers that are started on loopback, and started again on the same port after a kill.
-
-
 SERVER_PORTS = (15_000, 32_000)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that the system does not give to outgoing connections: those could take one before its server does."""
-    ports: list[int] = []
-    while len(ports) < count:
-        port = random.randrange(*SERVER_PORTS)
-        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
-            if port not in ports:
-                ports.append(port)
-    return ports
-
-
 JARS = Path(".peers") / "kafka-4.3.1"
 CLUSTER_ID = "ZmVuY2Vwb3N0LXBlZXItMQ"
 SHORT_LIVED = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """For a JVM that ends before its best compiler would have been worth its time."""
 START_TIMEOUT_S = 180.0
 STOP_TIMEOUT_S = 20.0
+
+NODE_COUNT = 3
+CLUSTER_SETTINGS = {
+    "default.replication.factor": "3",
+    "min.insync.replicas": "2",
+    "offsets.topic.replication.factor": "3",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.replication.factor": "3",
+    "transaction.state.log.num.partitions": "3",
+    "transaction.state.log.min.isr": "2",
+    "broker.heartbeat.interval.ms": "500",
+    "broker.session.timeout.ms": "3000",
+}
+
+
+def free_ports(count: int) -> list[int]:
+    """Ports that the system does not give to outgoing connections: those could take one before its server does, also
+    when it is started again after a kill.
+    """
+    ports: set[int] = set()
+    while len(ports) < count:
+        port = random.randrange(*SERVER_PORTS)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            ports.add(port)
+    return list(ports)
 
 
 def find_jars(start: Path | None = None) -> Path | None:
@@ -119,11 +127,7 @@ class ApacheKafka:
     def launch(self) -> None:
         """Start the process. A node of a cluster accepts connections when most controllers have found each other."""
         with self.log_file.open("ab") as log:
-            command = [
-                *self._java_command(*self._java_options),
-                "kafka.Kafka",
-                str(self._properties),
-            ]
+            command = [*self._java_command(*self._java_options), "kafka.Kafka", str(self._properties)]
             self._process = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
     def wait_until_it_listens(self) -> None:
@@ -173,9 +177,7 @@ class ApacheKafka:
     def __enter__(self) -> Self:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _java_command(self, *flags: str) -> list[str]:
@@ -207,32 +209,18 @@ class ApacheKafka:
         self._properties.write_text("".join(f"{name}={value}\n" for name, value in properties.items()))
 
 
-# A cluster of Apache Kafka: three KRaft nodes on loopback, each broker and controller, every partition on all of them.
-#
-# One node may be killed at any moment: two of three are a majority of the controllers and enough in-sync replicas, so
-# that nothing acknowledged is lost and everything goes on. A node that is gone is noticed within seconds.
-
-
-NODE_COUNT = 3
-SETTINGS = {
-    "default.replication.factor": "3",
-    "min.insync.replicas": "2",
-    "offsets.topic.replication.factor": "3",
-    "offsets.topic.num.partitions": "3",
-    "transaction.state.log.replication.factor": "3",
-    "transaction.state.log.num.partitions": "3",
-    "transaction.state.log.min.isr": "2",
-    "broker.heartbeat.interval.ms": "500",
-    "broker.session.timeout.ms": "3000",
-}
-
-
 class ApacheCluster:
+    """Three nodes, each broker and controller, every partition on all of them.
+
+    One node may be killed at any moment: two of three are a majority of the controllers and enough in-sync replicas, so
+    that nothing acknowledged is lost and everything goes on. A node that is gone is noticed within seconds.
+    """
+
     def __init__(self, *, settings: Mapping[str, str] | None = None, heap: str = "384m") -> None:
         ports = free_ports(2 * NODE_COUNT)
         places = [Place(index + 1, *ports[2 * index : 2 * index + 2]) for index in range(NODE_COUNT)]
         voters = ",".join(f"{place.node_id}@127.0.0.1:{place.controller_port}" for place in places)
-        shared = {**SETTINGS, "controller.quorum.voters": voters, **(settings or {})}
+        shared = {**CLUSTER_SETTINGS, "controller.quorum.voters": voters, **(settings or {})}
         with ThreadPoolExecutor(NODE_COUNT) as pool:
             made = pool.map(
                 lambda place: ApacheKafka(settings=shared, heap=heap, java_options=SHORT_LIVED, place=place), places
@@ -267,7 +255,5 @@ class ApacheCluster:
             self.close()
             raise
 
-    def __exit__(
-        self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -2,8 +2,8 @@
 
 `read_log(bootstrap_servers, "invoices")` asks any Kafka cluster: the batches are fetched as they lie there, and two
 consumers, one of each isolation level, read the same offsets, so that what a reader gets is seen and not worked out.
-In a notebook the value shows itself as a picture (`log_picture.py`), elsewhere as a table. The calls follow each
-other: it is a picture of one moment only if nobody writes meanwhile.
+In a notebook the value shows itself as a picture (`draw_log`), elsewhere as a table. The calls follow each
+other: it is a picture of one moment only if nothing is written meanwhile.
 """
 
 from dataclasses import dataclass
@@ -63,7 +63,6 @@ class PartitionLog:
         return ["yes" if cell.offset in offsets else "-" for offsets in self.handed_out.values()]
 
     def _repr_svg_(self) -> str:
-
         return draw_log(self)
 
 
@@ -71,30 +70,30 @@ def read_log(
     bootstrap_servers: str, topic: str, partition: int = 0, *, offsets_max: int = OFFSETS_SHOWN_MAX
 ) -> PartitionLog:
     """The last `offsets_max` offsets of a partition, or as many as there are."""
-    where = TopicPartition(topic, partition)
+    topic_partition = TopicPartition(topic, partition)
     with Admin(bootstrap_servers) as admin:
         if partition not in (there := admin.describe_topics([topic])[topic].partitions):
             raise UnknownTopicOrPartition(f"topic '{topic}' has partitions 0 to {max(there)}, not {partition}")
-        start_offset = admin.earliest_offsets([where])[where]
-        last_stable_offset = admin.latest_offsets([where], read_committed=True)[where]
-        high_watermark = admin.latest_offsets([where])[where]
+        start_offset = admin.earliest_offsets([topic_partition])[topic_partition]
+        last_stable_offset = admin.latest_offsets([topic_partition], read_committed=True)[topic_partition]
+        high_watermark = admin.latest_offsets([topic_partition])[topic_partition]
         shown = OffsetRange(max(start_offset, high_watermark - offsets_max), high_watermark)
         cells = [
             cell
-            for batch in inspect_batches(admin.cluster, where, shown, deadline=Deadline(TIMEOUT_S))
+            for batch in inspect_batches(admin.cluster, topic_partition, shown, deadline=Deadline(TIMEOUT_S))
             for cell in _cells(batch)
             if cell.offset in shown
         ]
     return PartitionLog(
-        where,
+        topic_partition,
         tuple(cells),
         last_stable_offset,
         high_watermark,
         {
             READ_COMMITTED: _handed_out(
-                bootstrap_servers, where, OffsetRange(shown.start_offset, last_stable_offset), READ_COMMITTED
+                bootstrap_servers, topic_partition, OffsetRange(shown.start_offset, last_stable_offset), READ_COMMITTED
             ),
-            READ_UNCOMMITTED: _handed_out(bootstrap_servers, where, shown, READ_UNCOMMITTED),
+            READ_UNCOMMITTED: _handed_out(bootstrap_servers, topic_partition, shown, READ_UNCOMMITTED),
         },
     )
 
@@ -108,17 +107,19 @@ def _cells(batch: InspectedBatch) -> list[Cell]:
 
 
 def _handed_out(
-    bootstrap_servers: str, where: TopicPartition, offsets: OffsetRange, isolation_level: str
+    bootstrap_servers: str, topic_partition: TopicPartition, offsets: OffsetRange, isolation_level: str
 ) -> frozenset[int]:
     """What a consumer gets until it stands at the end of the range."""
     deadline = Deadline(TIMEOUT_S)
     found: set[int] = set()
     with Consumer(bootstrap_servers, isolation_level=isolation_level) as consumer:
-        consumer.assign([where])
-        consumer.seek(where, offsets.start_offset)
-        while consumer.position(where) < offsets.end_offset:
+        consumer.assign([topic_partition])
+        consumer.seek(topic_partition, offsets.start_offset)
+        while consumer.position(topic_partition) < offsets.end_offset:
             if deadline.has_passed:
-                raise Timeout(f"{where}: reading up to offset {offsets.end_offset} took more than {TIMEOUT_S:.0f} s")
+                raise Timeout(
+                    f"{topic_partition}: reading up to offset {offsets.end_offset} took more than {TIMEOUT_S:.0f} s"
+                )
             found.update(record.offset for record in consumer.poll(POLL_S) if record.offset in offsets)
     return frozenset(found)
 

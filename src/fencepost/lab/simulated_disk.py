@@ -10,7 +10,7 @@ Fair faults, from which the journal must come back:
 * a full disk, in `create` and in writes that grow a file (a write may then be done in part).
 
 Foul ones, which it must notice and name, but cannot always repair: `flip_bit` and `delete`. Never simulated: bytes that
-nobody wrote, a synced byte that changes by a crash, a lost folder.
+were never written, a synced byte that changes by a crash, a lost folder.
 
 Deterministic: the same operations and the same seed give the same disk. Reads are no operations: a crash at a read
 is the crash after the operation before it.
@@ -18,25 +18,15 @@ is the crash after the operation before it.
 
 import errno
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from enum import Enum
 from random import Random
+from typing import NamedTuple
 
 from fencepost.errors import invariant
 from fencepost.journal.disk import DiskFull, FolderInUse, SyncFailed
 from fencepost.lab.unsynced import Fate, StoredFile, StoredNames
 from fencepost.types import Buffer
-
-# What a crash leaves of what was never synced: chosen by a seed, extremes first.
-#
-# A *plan* answers, for the index-th of count unsynced changes, how likely each part of it is to survive. File contents
-# and names have a plan each, because most mistakes show when the one survives and the other does not: a renamed file
-# whose bytes were never synced, synced bytes under a name that is gone.
-#
-# Seeds below `len(EXTREMES)` are the extremes, each once; a larger seed draws its two plans and then every sector.
-
-
-Plan = Callable[[int, int], float]
 
 
 class CrashModel(Enum):
@@ -54,68 +44,45 @@ class SimulatedCrash(BaseException):
     """The machine stops here. Not an `Exception`: code under test must not be able to live through it."""
 
 
-def nothing(_index: int, _count: int) -> float:
-    return 0.0
+class Plan(NamedTuple):
+    """How likely a crash leaves each of the changes that were never synced."""
+
+    others: float
+    first: float | None = None
+    last: float | None = None
+
+    def chance(self, index: int, count: int) -> float:
+        if self.first is not None and index == 0:
+            return self.first
+        return self.last if self.last is not None and index == count - 1 else self.others
 
 
-def everything(_index: int, _count: int) -> float:
-    return 1.0
-
-
-def only_the_last(index: int, count: int) -> float:
-    return float(index == count - 1)
-
-
-def only_the_first(index: int, _count: int) -> float:
-    return float(index == 0)
-
-
-def all_but_the_last(index: int, count: int) -> float:
-    return float(index != count - 1)
-
-
-def all_but_the_first(index: int, _count: int) -> float:
-    return float(index != 0)
-
-
-def coins(chance: float) -> Plan:
-    return lambda _index, _count: chance
-
-
-EXTREMES: tuple[tuple[Plan, Plan], ...] = (
-    (nothing, nothing),
-    (everything, everything),
-    (nothing, everything),
-    (everything, nothing),
-    (only_the_last, only_the_last),
-    (only_the_first, only_the_first),
-    (all_but_the_last, all_but_the_last),
-    (all_but_the_first, all_but_the_first),
-    (only_the_last, everything),
-    (only_the_first, everything),
+NOTHING, EVERYTHING = Plan(0.0), Plan(1.0)
+ONLY_LAST, ONLY_FIRST = Plan(0.0, last=1.0), Plan(0.0, first=1.0)
+ALL_BUT_LAST, ALL_BUT_FIRST = Plan(1.0, last=0.0), Plan(1.0, first=0.0)
+# File contents and names have a plan each, because most mistakes show when the one survives and the other does not: a
+# renamed file whose bytes were never synced, synced bytes under a name that is gone.
+EXTREMES = (
+    (NOTHING, NOTHING),
+    (EVERYTHING, EVERYTHING),
+    (NOTHING, EVERYTHING),
+    (EVERYTHING, NOTHING),
+    (ONLY_LAST, ONLY_LAST),
+    (ONLY_FIRST, ONLY_FIRST),
+    (ALL_BUT_LAST, ALL_BUT_LAST),
+    (ALL_BUT_FIRST, ALL_BUT_FIRST),
+    (ONLY_LAST, EVERYTHING),
+    (ONLY_FIRST, EVERYTHING),
 )
-DRAWN: tuple[Plan, ...] = (
-    nothing,
-    everything,
-    only_the_last,
-    only_the_first,
-    all_but_the_last,
-    all_but_the_first,
-    coins(0.1),
-    coins(0.5),
-    coins(0.5),
-    coins(0.9),
-)
+COINS = (Plan(0.1), Plan(0.5), Plan(0.5), Plan(0.9))
+DRAWN = (NOTHING, EVERYTHING, ONLY_LAST, ONLY_FIRST, ALL_BUT_LAST, ALL_BUT_FIRST, *COINS)
 
 
 def plans(seed: int, generator: Random) -> tuple[Plan, Plan]:
-    """The plan for file contents and the plan for names."""
+    """The plan for file contents and the plan for names: the extremes, each once, and then any two."""
     if 0 <= seed < len(EXTREMES):
         return EXTREMES[seed]
     return generator.choice(DRAWN), generator.choice(DRAWN)
-
-
-__all__ = ["CrashModel", "SimulatedCrash", "SimulatedDisk", "SimulatedFile"]
 
 
 class SimulatedDisk:
@@ -131,7 +98,7 @@ class SimulatedDisk:
         self._is_owned = False
         self._write_in_flight = False
 
-    # The door.
+    # What the journal calls.
 
     def lock_owner(self) -> None:
         self._check_alive()
@@ -198,7 +165,7 @@ class SimulatedDisk:
         return self._restarted(_after_power_loss(names, seed, generator))
 
     def snapshot(self) -> "SimulatedDisk":
-        """This moment's disk, synced and unsynced, open nowhere and owned by nobody."""
+        """This moment's disk, synced and unsynced, open nowhere and without an owner."""
         return self._restarted(self._names.copy())
 
     def fail_next_sync(self) -> None:
@@ -213,7 +180,7 @@ class SimulatedDisk:
         file.write(flipped, position=position, order=self.operation_count, fate=Fate.SETTLED)
 
     def delete(self, name: str) -> None:
-        """At once and for good, as if somebody had removed the file while the broker was down."""
+        """At once and for good, as if the file had been removed while the broker was down."""
         self._find(name)
         self._names.change({name: None}, fate=Fate.SETTLED)
 
@@ -338,10 +305,10 @@ def _tear_last_write(names: StoredNames, generator: Random, fate: Fate) -> None:
 
 def _after_power_loss(names: StoredNames, seed: int, generator: Random) -> StoredNames:
     content_plan, names_plan = plans(seed, generator)
-    survivors = names.survivors(names_plan, generator)
+    survivors = names.survivors(names_plan.chance, generator)
     files = list(dict.fromkeys(survivors.values()))
     orders = sorted({change.order for file in files for change in file.unsynced})
-    chances = {order: content_plan(index, len(orders)) for index, order in enumerate(orders)}
+    chances = {order: content_plan.chance(index, len(orders)) for index, order in enumerate(orders)}
     found = {file: file.survivors(lambda change: chances[change.order], generator) for file in files}
     synced = {name: found[file] for name, file in survivors.items()}
     return StoredNames(synced, [], dict(synced))

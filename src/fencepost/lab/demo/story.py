@@ -171,7 +171,7 @@ class Story:
 
     def _start_broker(self) -> None:
         self._broker.start("--data", str(self._folder / "broker"))
-        self._broker.process.wait_for_line("listening on", timeout_s=PATIENCE_S)
+        self._broker.wait_for_line("listening on", timeout_s=PATIENCE_S)
 
     def _start_ours(self, *, held: bool) -> None:
         arguments = ["--bootstrap-servers", self.bootstrap_servers, "--checkpoint", str(self._folder / "checkpoint")]

@@ -118,8 +118,8 @@ def transactions_lane(bootstrap_servers: str, topics: Iterable[str], *, started_
     with Admin(bootstrap_servers) as admin:
         for name, topic in admin.describe_topics(list(topics)).items():
             for number in range(topic.partition_count):
-                where = TopicPartition(name, number)
-                batches = inspect_batches(admin.cluster, where, EVERYTHING, deadline=Deadline(READ_TIMEOUT_S))
+                partition = TopicPartition(name, number)
+                batches = inspect_batches(admin.cluster, partition, EVERYTHING, deadline=Deadline(READ_TIMEOUT_S))
                 for part in parts_of(batches):
                     found.setdefault(part.transaction, []).append(part)
     spans = [_span(transaction[2], parts, started_ms) for transaction, parts in found.items()]
