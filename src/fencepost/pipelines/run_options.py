@@ -25,6 +25,7 @@ INTERVAL = re.compile(
     re.IGNORECASE,
 )
 """What Spark understands as the time of a trigger, which may have no months."""
+SERVERS = "kafka.bootstrap.servers"
 JAAS_CONFIG = "kafka.sasl.jaas.config"
 
 NOT_FOR_USERS = {
@@ -38,6 +39,7 @@ NOT_FOR_USERS = {
     "topic": "the pipeline names its topics",
     "transform": "it is the pipeline",
     "namespace": "use --namespace",
+    SERVERS: f"use --bootstrap-servers; for a source on another cluster, source.{SERVERS}",
 }
 
 
@@ -95,10 +97,12 @@ def sort_options(given: Mapping[str, str]) -> RunOptions:
             continue  # the session's, see `session_options`
         if rest == "trigger":
             trigger = as_trigger(value, side=side)
-        elif rest.startswith("kafka."):
-            sort_client_setting(rest, value, side=side, source=source, sink=sink)
-        else:
-            sort_own_option(rest, value, side=side, source=source, sink=sink)
+            continue
+        names = names_at(rest, side)
+        if side != "sink" and "source" in names:
+            source[names["source"]] = value
+        if side != "source" and "sink" in names:
+            sink[names["sink"]] = as_kind(rest, value, sink_option_types().get(names["sink"], "str"))
     return RunOptions(source=source, sink=sink, trigger=trigger)
 
 
@@ -117,61 +121,44 @@ def with_credentials(given: Mapping[str, str]) -> dict[str, str]:
     for name, value in given.items():
         side, rest = split_side(name)
         if rest.lower() == JAAS_CONFIG:
-            parsed = kafka_options({"kafka.bootstrap.servers": "any:9092", JAAS_CONFIG: value}, ProducerSettings)
+            parsed = kafka_options({SERVERS: "any:9092", JAAS_CONFIG: value}, ProducerSettings)
             prefix = f"{side}.kafka." if side else "kafka."
             found |= {prefix + keyword.replace("_", "."): text for keyword, text in parsed.settings}
     return found | {name: value for name, value in given.items() if split_side(name)[1].lower() != JAAS_CONFIG}
 
 
-def sort_client_setting(
-    name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]
-) -> None:
-    setting = name.removeprefix("kafka.").lower()
-    consumer, producer = declarations(ConsumerSettings), declarations(ProducerSettings)
-    if setting == "bootstrap.servers":
-        if side != "source":
-            raise InvalidSetting(
-                "kafka.bootstrap.servers: use --bootstrap-servers; for a source on another cluster, "
-                "source.kafka.bootstrap.servers"
-            )
-        source[f"kafka.{setting}"] = value
-        return
-    if setting not in consumer and setting not in producer:
-        known = [f"kafka.{one}" for one in {**consumer, **producer}]
-        raise InvalidSetting(f"unknown option '{name}'{nearest(name, known)}")
-    if side is not None and setting not in (consumer if side == "source" else producer):
-        other = "sink" if side == "source" else "source"
-        raise InvalidSetting(f"option '{side}.{name}' cannot be set: it is the {other}'s only; leave '{side}.' out")
-    if side != "sink" and setting in consumer:
-        source[f"kafka.{setting}"] = value
-    if side != "source" and setting in producer:
-        keyword = producer[setting].field_name
-        sink[keyword] = as_kind(name, value, sink_option_types().get(keyword, "str"))
-
-
-def sort_own_option(name: str, value: str, *, side: str | None, source: dict[str, str], sink: dict[str, Any]) -> None:
-    if name.lower() in NOT_FOR_USERS:
-        raise InvalidSetting(f"option '{name}' cannot be set: {NOT_FOR_USERS[name.lower()]}")
-    source_names = {known.lower(): known for known in source_option_names()}
-    sink_names = {known: kind for known, kind in sink_option_types().items() if known not in NOT_FOR_USERS}
-    keyword = name.replace(".", "_")
-    if side != "sink" and name.lower() in source_names:
-        source[source_names[name.lower()]] = value
-    elif side != "source" and keyword in sink_names:
-        sink[keyword] = as_kind(name, value, sink_names[keyword])
+def names_at(name: str, side: str | None) -> dict[str, str]:
+    """What an option is called at the source and at the sink. Refuses one that neither has, or not this side."""
+    lower = name.lower()
+    if lower in NOT_FOR_USERS and not (lower == SERVERS and side == "source"):
+        raise InvalidSetting(f"option '{name}' cannot be set: {NOT_FOR_USERS[lower]}")
+    if lower == SERVERS:
+        return {"source": SERVERS}
+    if lower.startswith("kafka."):
+        at_source = {f"kafka.{one}": f"kafka.{one}" for one in declarations(ConsumerSettings)}
+        at_sink = {f"kafka.{one}": declared.field_name for one, declared in declarations(ProducerSettings).items()}
+        hint, key = "", lower
     else:
-        known_names = [*source_names.values(), *sink_names, *RUN_OPTIONS]
+        at_source = {one.lower(): one for one in source_option_names()}
+        at_sink = {one: one for one in sink_option_types() if one not in NOT_FOR_USERS}
+        hint, key = "; Spark's own begin with spark., the clients' with kafka.", name.replace(".", "_")
+    names = {"source": at_source.get(lower), "sink": at_sink.get(key)}
+    found = {where: known for where, known in names.items() if known is not None}
+    if not found:
+        known_names = [*at_source.values(), *at_sink, *RUN_OPTIONS] if hint else [*at_source, *at_sink]
+        raise InvalidSetting(f"unknown option '{name}'{nearest(name, known_names)}{hint}")
+    if side is not None and side not in found:
         raise InvalidSetting(
-            f"unknown option '{name}'{nearest(name, known_names)}; Spark's own begin with spark., the clients' with "
-            "kafka."
+            f"option '{side}.{name}' cannot be set: it is the {next(iter(found))}'s only; leave '{side}.' out"
         )
+    return found
 
 
 def check_source(options: RunOptions, *, topics: Iterable[str], bootstrap_servers: str) -> None:
     """What the source would refuse when its stream is made, before anything is started."""
     from fencepost.spark.source.options import source_options, stream_start
 
-    given = {"kafka.bootstrap.servers": bootstrap_servers, **options.source, "subscribe": ",".join(topics)}
+    given = {SERVERS: bootstrap_servers, **options.source, "subscribe": ",".join(topics)}
     stream_start(source_options(given))
 
 
