@@ -28,18 +28,10 @@ def write(folder, name, text):
     return path
 
 
-def test_all_pipelines_of_a_file_are_taken_in_their_order_and_each_once(tmp_path):
+def test_all_pipelines_of_a_file_are_taken_in_their_order_and_each_once_or_the_one_that_is_named(tmp_path):
     path = write(tmp_path, "two.py", TWO)
     assert [one.name for one in load_pipelines(str(path))] == ["first", "second"]
-
-
-def test_a_name_after_the_colon_takes_that_one(tmp_path):
-    path = write(tmp_path, "two.py", TWO)
     assert [one.name for one in load_pipelines(f"{path}:second")] == ["second"]
-
-
-def test_an_unknown_name_is_refused_with_the_nearest(tmp_path):
-    path = write(tmp_path, "two.py", TWO)
     with pytest.raises(InvalidPipeline, match=r"no pipeline 'secnd'.*did you mean 'second'"):
         load_pipelines(f"{path}:secnd")
 

@@ -2,20 +2,27 @@ import io
 import json
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
+from fencepost.client.exceptions import Disconnected
+from fencepost.client.net.metadata import PartitionMetadata, TopicMetadata
+from fencepost.client.values import OffsetAndMetadata
 from fencepost.pipelines.progress import (
     RUNNING,
     STOPPED,
     WAITING,
     JsonLines,
+    LagWatch,
     PlainLines,
     Progress,
     StageProgress,
     ago,
+    positions_in,
     table_of,
 )
 from fencepost.spark.sink_errors import SinkEvent
+from fencepost.types import NO_TOPIC_ID, TopicPartition
 
 
 def event(**changes):
@@ -96,3 +103,62 @@ def test_moments_are_told_as_time_that_has_passed():
     assert ago(None, 0) == "never"
     assert ago(1_000, 3_500) == "2.5 s ago"
     assert ago(0, 180_000) == "3 min ago"
+
+
+FIRST, SECOND = TopicPartition("a", 0), TopicPartition("a", 1)
+PROGRESS = {
+    "sources": [
+        {
+            "endOffset": json.dumps(
+                {
+                    "fencepost": 1,
+                    "cluster": "c",
+                    "topics": {"a": {"id": str(NO_TOPIC_ID), "partitions": {"0": 90, "1": 10}}},
+                }
+            )
+        },
+        {"endOffset": "17"},
+        {"endOffset": None},
+    ]
+}
+
+
+class Cluster:
+    """Answers as an `Admin` does, from what it was made with."""
+
+    def __init__(self, committed=None, is_away=False):
+        self.committed, self.is_away = committed or {}, is_away
+
+    def describe_topics(self, names):
+        if self.is_away:
+            raise Disconnected("no broker")
+        partitions = {index: PartitionMetadata(0, 0) for index in (0, 1)}
+        return {name: TopicMetadata(name, NO_TOPIC_ID, partitions) for name in names}
+
+    def latest_offsets(self, partitions, *, read_committed):
+        return {FIRST: 100, SECOND: 10}
+
+    def earliest_offsets(self, partitions):
+        return dict.fromkeys(partitions, 4)
+
+    def group_offsets(self, group_id):
+        return {where: OffsetAndMetadata(offset) for where, offset in self.committed.items()}
+
+
+@pytest.mark.parametrize(
+    ("cluster", "lag"),
+    [
+        (Cluster({FIRST: 97, SECOND: 10}), 3),
+        (Cluster({FIRST: 100}), 6),
+        (Cluster(), 10),
+        (Cluster(is_away=True), None),
+    ],
+    ids=["from what was committed", "or the beginning", "or Spark's progress", "unknown"],
+)
+def test_lag_counts_from_where_the_pipeline_is(cluster, lag):
+    assert LagWatch(cluster).lag(("a",), group_id="g", progress=PROGRESS) == lag
+
+
+def test_only_offsets_of_topics_are_taken_from_sparks_progress():
+    assert positions_in(PROGRESS) == {FIRST: 90, SECOND: 10}
+    assert positions_in(None) == {}

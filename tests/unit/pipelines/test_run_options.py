@@ -32,19 +32,14 @@ def test_each_option_goes_to_whom_it_belongs():
 
 def test_a_setting_of_both_clients_reaches_both_and_a_consumers_only_the_source():
     sorted_options = sort_options({"kafka.request.timeout.ms": "5000", "kafka.isolation.level": "read_uncommitted"})
-    assert sorted_options.source == {
-        "kafka.request.timeout.ms": "5000",
-        "kafka.isolation.level": "read_uncommitted",
-    }
-    assert sorted_options.sink == {"request_timeout_ms": "5000"}
+    at_source = {"kafka.request.timeout.ms": "5000", "kafka.isolation.level": "read_uncommitted"}
+    assert sorted_options == RunOptions(source=at_source, sink={"request_timeout_ms": "5000"})
 
 
 def test_a_side_in_front_sends_an_option_to_that_side_only():
-    sorted_options = sort_options(
-        {"source.kafka.bootstrap.servers": "other:9092", "sink.kafka.request.timeout.ms": "5000"}
-    )
-    assert sorted_options.source == {"kafka.bootstrap.servers": "other:9092"}
-    assert sorted_options.sink == {"request_timeout_ms": "5000"}
+    given = {"source.kafka.bootstrap.servers": "other:9092", "sink.kafka.request.timeout.ms": "5000"}
+    at_source = {"kafka.bootstrap.servers": "other:9092"}
+    assert sort_options(given) == RunOptions(source=at_source, sink={"request_timeout_ms": "5000"})
 
 
 @pytest.mark.parametrize(
@@ -57,29 +52,17 @@ def test_a_side_in_front_sends_an_option_to_that_side_only():
         ("subscribe", "what the pipeline reads"),
         ("is_stateful", "read from the plan"),
         ("checkpoint", "use --checkpoint"),
-    ],
-)
-def test_an_option_that_cannot_be_is_refused_with_what_to_do(name, message):
-    with pytest.raises(InvalidSetting, match=message):
-        sort_options({name: "1"})
-
-
-def test_a_number_that_is_none_is_refused_by_name():
-    with pytest.raises(InvalidSetting, match=r"max_retries.*whole number"):
-        sort_options({"max_retries": "many"})
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
         ("sink.kafka.bootstrap.servers", "use --bootstrap-servers"),
         ("source.kafka.acks", r"'source.kafka.acks'.*the sink's only"),
         ("sink.kafka.isolation.level", r"'sink.kafka.isolation.level'.*the source's only"),
+        ("source.mode", r"'source.mode'.*the sink's only"),
+        ("max_retries", "max_retries.*whole number"),
+        ("kafka.transaction.timeout.ms", "kafka.transaction.timeout.ms.*whole number"),
         ("source.trigger", "leave 'source.' out"),
         ("sink.trigger", "leave 'sink.' out"),
     ],
 )
-def test_an_option_is_refused_for_a_side_that_does_not_have_it(name, message):
+def test_an_option_that_cannot_be_is_refused_with_what_to_do(name, message):
     with pytest.raises(InvalidSetting, match=message):
         sort_options({name: "1 second"})
 
@@ -101,8 +84,6 @@ def test_credentials_in_the_java_clients_way_reach_both_sides_or_the_one_that_is
 
 def test_a_setting_that_the_sink_takes_as_a_number_is_one_under_kafkas_name_too():
     assert sort_options({"kafka.transaction.timeout.ms": "120000"}).sink == {"transaction_timeout_ms": 120000}
-    with pytest.raises(InvalidSetting, match=r"kafka.transaction.timeout.ms.*whole number"):
-        sort_options({"kafka.transaction.timeout.ms": "long"})
 
 
 @pytest.mark.parametrize(
@@ -140,11 +121,7 @@ def test_a_right_source_is_not_refused():
 def test_what_is_set_later_wins_and_the_rest_stays():
     below = RunOptions(source={"startingOffsets": "latest"}, trigger="5 seconds")
     above = RunOptions(source={"startingOffsets": "earliest"}, sink={"mode": "driver"})
-    assert above.over(below) == RunOptions(
-        source={"startingOffsets": "earliest"},
-        sink={"mode": "driver"},
-        trigger="5 seconds",
-    )
+    assert above.over(below) == RunOptions(above.source, {"mode": "driver"}, "5 seconds")
 
 
 @pytest.mark.parametrize("text", ["mode", "=driver"])
@@ -171,7 +148,7 @@ def test_the_session_is_made_with_what_the_pipelines_and_over_them_the_command_l
     }
 
 
-def test_pipelines_that_want_their_session_differently_are_refused_until_somebody_decides():
+def test_pipelines_that_want_their_session_differently_are_refused_until_the_command_line_decides():
     pipelines = [asking("one", **{"spark.driver.memory": "1g"}), asking("two", **{"spark.driver.memory": "2g"})]
     with pytest.raises(InvalidSetting, match=r"'one' and 'two' share.*=1g and .*=2g.*--set spark.driver.memory="):
         session_options({}, pipelines)
