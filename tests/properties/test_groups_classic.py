@@ -4,8 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.requests import MemberIdentity, Protocol
 from fencepost.groups.states import ClassicGroupState
+from fencepost.wire.messages.join_group import JoinGroupRequestProtocol as Protocol
+from fencepost.wire.messages.leave_group import MemberIdentity
 from tests.unit.groups.coordinator import GROUP, REBALANCE_MS, Coordinator
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -124,5 +125,5 @@ def test_after_any_history_new_members_can_form_a_stable_group(sequence):
     assert leader.generation_id == follower.generation_id
     waiting = coordinator.sync(follower.member_id, leader.generation_id)
     coordinator.sync(leader.member_id, leader.generation_id, {follower.member_id: b"share"})
-    assert coordinator.answered[waiting].error_code is ErrorCode.NONE
+    assert coordinator.answered[waiting].error_code == ErrorCode.NONE
     assert coordinator.answered[waiting].assignment == b"share"

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.consumer_apply import apply_consumer_record
 from fencepost.groups.consumer_group import ConsumerGroup, TopicIdPartition
+from fencepost.groups.consumer_records import apply_consumer_record
 from fencepost.groups.states import CONSUMER_GROUP_TRANSITIONS, ConsumerGroupState, MemberState
 from tests.unit.groups.coordinator import GROUP, Consumer, Coordinator
 
@@ -54,7 +54,7 @@ class Consumers:
         if consumer is None:
             return
         reply = consumer.beat()
-        if reply.error_code is not ErrorCode.NONE:
+        if reply.error_code != ErrorCode.NONE:
             consumer.member_epoch, consumer.owned = 0, frozenset()
 
     def beat_without_answer(self, number: int) -> None:

@@ -40,6 +40,10 @@ class Call:
     now: Now
     reply: "Reply | None" = None
 
+    @property
+    def client_host(self) -> str:
+        return self.peer.host
+
 
 class Reply(NamedTuple):
     """`message` may leave once the journal is synced up to and including `position`."""

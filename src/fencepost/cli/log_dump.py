@@ -15,7 +15,7 @@ from fencepost.cli.log import DataFolder, StoredBatch, data_option
 from fencepost.cli.output import json_line, json_option, print_rows
 from fencepost.cli.record_text import as_fields
 from fencepost.errors import CorruptLog, WireError
-from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_group_metadata, read_offset
+from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_offset
 from fencepost.journal.dump import dump_frames
 from fencepost.journal.frames import FrameKind
 from fencepost.partition.partition import AbortedIndex
@@ -28,7 +28,7 @@ from fencepost.records.record import Record, increment_sequence
 from fencepost.transactions.log_records import ProducerIdsRecord, decode_log_record
 from fencepost.types import NO_SEQUENCE, Buffer, TopicPartition
 from fencepost.wire.message import record_version
-from fencepost.wire.messages.group_metadata_record import GroupMetadataKey
+from fencepost.wire.messages.group_metadata_record import GroupMetadataKey, GroupMetadataValue
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey
 
 Fields = dict[str, object]
@@ -175,9 +175,9 @@ def _group_record(record: Record) -> Fields:
             group = GroupMetadataKey.from_bytes(record.key).group
             if record.value is None:
                 return {"group": group, "metadata": "tombstone"}
-            metadata = read_group_metadata(group, record.value)
+            metadata = GroupMetadataValue.from_bytes(record.value)
             members = [member.client_id for member in metadata.members]
-            return {"group": group, "generation": metadata.generation_id, "members": members}
+            return {"group": group, "generation": metadata.generation, "members": members}
     except WireError as problem:
         return {"unreadable": str(problem)}
     return {"groupRecord": version, "bytes": len(record.value or b"")}

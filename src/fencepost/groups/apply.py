@@ -8,16 +8,16 @@ after the records of its decision. After recovery, `resume_members` gives every 
 from dataclasses import replace
 
 from fencepost.groups.classic_group import ClassicGroup, from_metadata
-from fencepost.groups.consumer_apply import CONSUMER_GROUP_KEYS, apply_consumer_record
 from fencepost.groups.consumer_group import ConsumerTimers
+from fencepost.groups.consumer_records import CONSUMER_GROUP_KEYS, apply_consumer_record
 from fencepost.groups.decision import Decision
 from fencepost.groups.offsets import OpenTransaction
-from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_group_metadata, read_offset
+from fencepost.groups.records import GROUP_METADATA_KEY, OFFSET_COMMIT_KEYS, read_offset
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import MemberState
 from fencepost.types import NO_PRODUCER_ID, Now, TopicPartition
 from fencepost.wire.message import record_version
-from fencepost.wire.messages.group_metadata_record import GroupMetadataKey
+from fencepost.wire.messages.group_metadata_record import GroupMetadataKey, GroupMetadataValue
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey
 
 
@@ -65,9 +65,9 @@ def _apply_group_metadata(state: GroupsState, key: bytes, value: bytes | None) -
         state.classic.pop(group_id, None)
         state.wake_times.set(group_id, None)
     else:
-        metadata = read_group_metadata(group_id, value)
+        metadata = GroupMetadataValue.from_bytes(value)
         state.metadata[group_id] = metadata
-        state.classic[group_id] = from_metadata(metadata)
+        state.classic[group_id] = from_metadata(group_id, metadata)
 
 
 def apply_marker(state: GroupsState, *, offsets_partition: int, producer_id: int, is_commit: bool) -> None:

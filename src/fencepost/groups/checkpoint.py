@@ -13,9 +13,9 @@ from fencepost.errors import CorruptLog
 from fencepost.groups.apply import apply_record
 from fencepost.groups.consumer_group import ConsumerGroup
 from fencepost.groups.consumer_records import records_between
-from fencepost.groups.decision import Record
 from fencepost.groups.records import group_metadata_record, offset_commit_record
 from fencepost.groups.state import GroupsState
+from fencepost.records.record import Record
 from fencepost.types import NO_OFFSET, NO_PRODUCER_ID
 
 FORMAT_VERSION = 1
@@ -31,10 +31,9 @@ class _Entry(NamedTuple):
 
 def dump_state(state: GroupsState) -> bytes:
     parts = [bytes([FORMAT_VERSION])]
-    for offsets_partition, record_offset, producer_id, (key, value) in _entries(state):
-        parts.append(_HEADER.pack(offsets_partition, record_offset, producer_id, len(key), len(value or b"")))
-        parts.append(key)
-        parts.append(value or b"")
+    for offsets_partition, record_offset, producer_id, record in _entries(state):
+        key, value = record.key or b"", record.value or b""
+        parts += (_HEADER.pack(offsets_partition, record_offset, producer_id, len(key), len(value)), key, value)
     return b"".join(parts)
 
 
@@ -64,7 +63,7 @@ def load_state(state: GroupsState, data: bytes) -> None:
 def _entries(state: GroupsState) -> Iterator[_Entry]:
     """In a fixed order, so that equal states give equal bytes."""
     for group_id in sorted(state.metadata):
-        yield _Entry(-1, NO_OFFSET, NO_PRODUCER_ID, group_metadata_record(state.metadata[group_id]))
+        yield _Entry(-1, NO_OFFSET, NO_PRODUCER_ID, group_metadata_record(group_id, state.metadata[group_id]))
     for group_id in sorted(state.consumer):
         for record in records_between(ConsumerGroup(group_id=group_id), state.consumer[group_id]):
             yield _Entry(-1, NO_OFFSET, NO_PRODUCER_ID, record)

@@ -1,27 +1,24 @@
-"""One classic group as an immutable value: what it is, and questions about it. How it changes is in `classic_turn`.
+"""One classic group and its members as immutable values: what they are, and questions about them.
 
-`GroupMetadata` is the part that is persisted, when a generation becomes stable or empty. The rest, parked requests
-and deadlines (monotonic milliseconds), is memory only: after a restart members go on in their generation, as in
-Kafka.
+How a group changes is in `classic_turn`. `to_metadata` is the part that is persisted, when a generation becomes stable
+or empty. The rest, parked requests and deadlines (monotonic milliseconds), is memory only: after a restart members go
+on in their generation, as in Kafka.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, WireError
-from fencepost.groups.requests import JoinGroup, Protocol
+from fencepost.groups.decision import Call
 from fencepost.groups.states import ClassicGroupState
 from fencepost.wire.message import VERSION_PREFIX_BYTES
 from fencepost.wire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from fencepost.wire.messages.group_metadata_record import GroupMetadataValue, MemberMetadata
+from fencepost.wire.messages.join_group import JoinGroupRequestProtocol
 
-# One member of a classic group, as an immutable value.
-#
-# The first half is persisted with the group when a generation becomes stable. The second half is memory only: parked
-# requests (as opaque tokens of the caller) and the deadline of the session, in monotonic milliseconds.
-
-
-Token = object
+CONSUMER_PROTOCOL_TYPE = "consumer"
+NO_MEMBER_ID = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +29,13 @@ class Member:
     client_host: str
     rebalance_timeout_ms: int
     session_timeout_ms: int
-    protocols: tuple[Protocol, ...]
+    # The assignors that it offers. What is in their metadata is between the members.
+    protocols: Sequence[JoinGroupRequestProtocol]
     assignment: bytes = b""
 
-    join_token: Token | None = field(default=None, repr=False)
-    sync_token: Token | None = field(default=None, repr=False)
+    # Memory only from here on: parked requests, and the end of the session.
+    join_call: Call | None = field(default=None, repr=False)
+    sync_call: Call | None = field(default=None, repr=False)
     # A member that waits for its first generation may expire while its join is parked: it cannot send heartbeats
     # yet, and a client that gave up would otherwise stay in the group forever.
     is_new: bool = False
@@ -49,11 +48,11 @@ class Member:
 
     @property
     def is_awaiting_join(self) -> bool:
-        return self.join_token is not None
+        return self.join_call is not None
 
     @property
     def is_awaiting_sync(self) -> bool:
-        return self.sync_token is not None
+        return self.sync_call is not None
 
     @property
     def expires_at_ms(self) -> int | None:
@@ -63,58 +62,11 @@ class Member:
         return self.session_deadline_ms
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")
+        return next((offer.metadata for offer in self.protocols if offer.name == protocol_name), b"")
 
     def vote(self, candidates: Set[str]) -> str:
-        """The first of its protocols that everybody supports."""
-        return next(name for name, _ in self.protocols if name in candidates)
-
-
-def rebalance_timeout_ms(request: JoinGroup) -> int:
-    """Version 0 has no rebalance timeout: the session timeout stands in for it."""
-    return request.rebalance_timeout_ms if request.rebalance_timeout_ms >= 0 else request.session_timeout_ms
-
-
-# The one thing that the broker reads of the consumers' embedded protocol: which topics a member subscribes to.
-#
-# Version 0 is a prefix of every later one, so nothing here depends on what future clients add.
-
-
-CONSUMER_PROTOCOL_TYPE = "consumer"
-
-
-def read_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
-    """The topics, or None if these bytes are not a subscription."""
-    try:
-        subscription = ConsumerProtocolSubscription.decode(metadata, 0, VERSION_PREFIX_BYTES)
-    except WireError:
-        return None
-    return frozenset(subscription.topics)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemberMetadata:
-    member_id: str
-    group_instance_id: str | None
-    client_id: str
-    client_host: str
-    rebalance_timeout_ms: int
-    session_timeout_ms: int
-    subscription: bytes
-    assignment: bytes
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupMetadata:
-    """The content of a GroupMetadata record. `current_state_timestamp_ms` is wall time."""
-
-    group_id: str
-    protocol_type: str | None
-    generation_id: int
-    protocol_name: str | None
-    leader: str | None
-    current_state_timestamp_ms: int
-    members: tuple[MemberMetadata, ...] = ()
+        """The first of its protocols that every member supports."""
+        return next(offer.name for offer in self.protocols if offer.name in candidates)
 
 
 class InitialDelay(NamedTuple):
@@ -172,24 +124,28 @@ class ClassicGroup:
     def static_member_id(self, group_instance_id: str) -> str | None:
         return next((m.member_id for m in self.members.values() if m.group_instance_id == group_instance_id), None)
 
-    def refusal_of_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode | None:
-        """Why this member may not speak for the group; None if it may."""
+    def refusal_of_member(
+        self, member_id: str, group_instance_id: str | None, generation_id: int | None = None
+    ) -> ErrorCode | None:
+        """Why this member may not speak for the group, in this generation if one is given; None if it may."""
         if group_instance_id is not None:
             owner_id = self.static_member_id(group_instance_id)
             if owner_id is None:
                 return ErrorCode.UNKNOWN_MEMBER_ID
             if owner_id != member_id:
                 return ErrorCode.FENCED_INSTANCE_ID
-        return None if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
+        if member_id not in self.members:
+            return ErrorCode.UNKNOWN_MEMBER_ID
+        return None if generation_id in (None, self.generation_id) else ErrorCode.ILLEGAL_GENERATION
 
     def candidate_protocols(self) -> frozenset[str]:
         """Protocols that every member supports."""
-        offers = [frozenset(name for name, _ in member.protocols) for member in self.members.values()]
+        offers = [frozenset(offer.name for offer in member.protocols) for member in self.members.values()]
         return frozenset.intersection(*offers) if offers else frozenset()
 
-    def supports_protocols(self, protocol_type: str, protocols: Iterable[Protocol]) -> bool:
-        """Whether somebody with these protocols may join."""
-        names = {name for name, _ in protocols}
+    def supports_protocols(self, protocol_type: str, protocols: Iterable[JoinGroupRequestProtocol]) -> bool:
+        """Whether a member with these protocols may join."""
+        names = {offer.name for offer in protocols}
         if self.is_empty:
             return bool(protocol_type) and bool(names)
         return protocol_type == self.protocol_type and (not self.members or bool(names & self.candidate_protocols()))
@@ -220,31 +176,30 @@ class ClassicGroup:
         topics = self.subscribed_topics()
         return self.uses_consumer_protocol if topics is None else topic in topics
 
-    def to_metadata(self) -> GroupMetadata:
-        return GroupMetadata(
-            group_id=self.group_id,
-            protocol_type=self.protocol_type,
-            generation_id=self.generation_id,
-            protocol_name=self.protocol_name,
+    def to_metadata(self) -> GroupMetadataValue:
+        return GroupMetadataValue(
+            protocol_type=self.protocol_type or "",
+            generation=self.generation_id,
+            protocol=self.protocol_name,
             leader=self.leader,
-            current_state_timestamp_ms=self.current_state_timestamp_ms,
-            members=tuple(
+            current_state_timestamp=self.current_state_timestamp_ms,
+            members=[
                 MemberMetadata(
                     member_id=member.member_id,
                     group_instance_id=member.group_instance_id,
                     client_id=member.client_id,
                     client_host=member.client_host,
-                    rebalance_timeout_ms=member.rebalance_timeout_ms,
-                    session_timeout_ms=member.session_timeout_ms,
+                    rebalance_timeout=member.rebalance_timeout_ms,
+                    session_timeout=member.session_timeout_ms,
                     subscription=member.metadata(self.protocol_name),
                     assignment=member.assignment,
                 )
                 for member in self.members.values()
-            ),
+            ],
         )
 
 
-def from_metadata(metadata: GroupMetadata) -> ClassicGroup:
+def from_metadata(group_id: str, metadata: GroupMetadataValue) -> ClassicGroup:
     """The group as a restart finds it: stable if it has members. Their sessions are not armed yet."""
     members = {
         member.member_id: Member(
@@ -252,20 +207,32 @@ def from_metadata(metadata: GroupMetadata) -> ClassicGroup:
             group_instance_id=member.group_instance_id,
             client_id=member.client_id,
             client_host=member.client_host,
-            rebalance_timeout_ms=member.rebalance_timeout_ms,
-            session_timeout_ms=member.session_timeout_ms,
-            protocols=(Protocol(metadata.protocol_name or "", member.subscription),),
+            rebalance_timeout_ms=member.rebalance_timeout,
+            session_timeout_ms=member.session_timeout,
+            protocols=[JoinGroupRequestProtocol(metadata.protocol or "", member.subscription)],
             assignment=member.assignment,
         )
         for member in metadata.members
     }
     return ClassicGroup(
-        group_id=metadata.group_id,
+        group_id=group_id,
         state=ClassicGroupState.STABLE if members else ClassicGroupState.EMPTY,
-        generation_id=metadata.generation_id,
-        protocol_type=metadata.protocol_type,
-        protocol_name=metadata.protocol_name,
-        leader=metadata.leader,
-        current_state_timestamp_ms=metadata.current_state_timestamp_ms,
+        generation_id=metadata.generation,
+        protocol_type=metadata.protocol_type or None,
+        protocol_name=metadata.protocol,
+        leader=metadata.leader or None,
+        current_state_timestamp_ms=metadata.current_state_timestamp,
         members=members,
     )
+
+
+def read_subscribed_topics(metadata: bytes) -> frozenset[str] | None:
+    """The topics that a member subscribes to, or None if these bytes are not a subscription.
+
+    This is all that the broker reads of the consumers' embedded protocol. Version 0 is a prefix of every later one.
+    """
+    try:
+        subscription = ConsumerProtocolSubscription.decode(metadata, 0, VERSION_PREFIX_BYTES)
+    except WireError:
+        return None
+    return frozenset(subscription.topics)

@@ -8,13 +8,16 @@ from dataclasses import replace
 from typing import Any
 
 from fencepost.errors import ErrorCode, invariant
-from fencepost.groups.classic_group import ClassicGroup, InitialDelay, Member, Token
-from fencepost.groups.decision import Decision, Record, Reply
+from fencepost.groups.classic_group import ClassicGroup, InitialDelay, Member
+from fencepost.groups.decision import Call, Decision, Reply
 from fencepost.groups.records import group_metadata_record
-from fencepost.groups.replies import JoinGroupMember, JoinGroupReply, SyncGroupReply
 from fencepost.groups.states import ClassicGroupState, check_classic_transition
+from fencepost.records.record import Record
 from fencepost.settings import BrokerSettings
 from fencepost.types import Now
+from fencepost.wire.message import Message
+from fencepost.wire.messages.join_group import JoinGroupResponse, JoinGroupResponseMember
+from fencepost.wire.messages.sync_group import SyncGroupResponse
 
 
 class ClassicTurn:
@@ -36,7 +39,7 @@ class ClassicTurn:
         self.change(state=state, current_state_timestamp_ms=self.now.wall_ms)
 
     def persist(self) -> None:
-        self.records.append(group_metadata_record(self.group.to_metadata()))
+        self.records.append(group_metadata_record(self.group.group_id, self.group.to_metadata()))
 
     def put(self, member: Member) -> None:
         self.change(members={**self.group.members, member.member_id: member})
@@ -57,37 +60,39 @@ class ClassicTurn:
         member = self.group.members[member_id]
         self.put(replace(member, session_deadline_ms=self.now.monotonic_ms + member.session_timeout_ms))
 
-    def answer(self, token: Token, message: object) -> None:
-        self.replies.append(Reply(token, message))
+    def answer(self, call: Call, message: Message) -> None:
+        self.replies.append(Reply(call, message))
 
-    def answer_join(self, member_id: str, message: JoinGroupReply) -> None:
+    def answer_join(self, member_id: str, message: JoinGroupResponse) -> None:
         member = self.group.members[member_id]
-        if member.join_token is not None:
-            self.answer(member.join_token, message)
-            self.put(replace(member, join_token=None))
+        if member.join_call is not None:
+            self.answer(member.join_call, message)
+            self.put(replace(member, join_call=None))
 
-    def answer_sync(self, member_id: str, message: SyncGroupReply) -> None:
+    def answer_sync(self, member_id: str, message: SyncGroupResponse) -> None:
         member = self.group.members[member_id]
-        if member.sync_token is not None:
-            self.answer(member.sync_token, message)
-            self.put(replace(member, sync_token=None))
+        if member.sync_call is not None:
+            self.answer(member.sync_call, message)
+            self.put(replace(member, sync_call=None))
 
 
-def current_generation(group: ClassicGroup, member_id: str) -> JoinGroupReply:
-    """What a member of this generation is told; the leader also gets everybody's metadata."""
-    members: tuple[JoinGroupMember, ...] = ()
-    if group.leader == member_id:
-        members = tuple(
-            JoinGroupMember(member.member_id, member.group_instance_id, member.metadata(group.protocol_name))
-            for member in group.members.values()
-        )
-    return JoinGroupReply(
+def join_error(error_code: ErrorCode, member_id: str = "") -> JoinGroupResponse:
+    return JoinGroupResponse(error_code=error_code, protocol_name=None, member_id=member_id)
+
+
+def current_generation(group: ClassicGroup, member_id: str) -> JoinGroupResponse:
+    """What a member of this generation is answered; the leader also gets the metadata of all members."""
+    members = group.members.values() if group.leader == member_id else ()
+    return JoinGroupResponse(
         generation_id=group.generation_id,
         protocol_type=group.protocol_type,
         protocol_name=group.protocol_name,
         leader=group.leader or "",
         member_id=member_id,
-        members=members,
+        members=[
+            JoinGroupResponseMember(member.member_id, member.group_instance_id, member.metadata(group.protocol_name))
+            for member in members
+        ],
     )
 
 
@@ -131,19 +136,8 @@ def complete_join_if_all_joined(turn: ClassicTurn) -> None:
         complete_join(turn)
 
 
-def expire_initial_delay(turn: ClassicTurn, delay: InitialDelay) -> None:
-    if not delay.is_member_added or delay.remaining_ms == 0:
-        complete_join(turn)
-        return
-    delay_ms = min(turn.settings.group_initial_rebalance_delay_ms, delay.remaining_ms)
-    turn.change(
-        initial_delay=InitialDelay(delay_ms, max(delay.remaining_ms - delay.delay_ms, 0)),
-        join_deadline_ms=turn.now.monotonic_ms + delay_ms,
-    )
-
-
 def complete_join(turn: ClassicTurn) -> None:
-    """End the join phase: whoever is here makes the next generation. Static members may be late; others may not."""
+    """End the join phase: those who joined make the next generation. Static members may be late; others may not."""
     turn.change(join_deadline_ms=None)
     for member in tuple(turn.group.members.values()):
         if not member.is_awaiting_join and not member.is_static:
@@ -162,7 +156,7 @@ def complete_join(turn: ClassicTurn) -> None:
 
 
 def _elect_leader(turn: ClassicTurn) -> bool:
-    """Keep the leader if it is back, else take the first member that is; False if nobody is."""
+    """Keep the leader if it is back, else take the first member that is; False if none is."""
     members = turn.group.members
     invariant(turn.group.leader in members, "the leader of a group with members is one of them")
     if not members[turn.group.leader or ""].is_awaiting_join:
@@ -188,74 +182,20 @@ def _begin_sync_phase(turn: ClassicTurn) -> None:
 
 def propagate_assignment(turn: ClassicTurn, *, error_code: ErrorCode = ErrorCode.NONE) -> None:
     """Answer every parked sync with the member's assignment, or with an error."""
-    is_good = error_code is ErrorCode.NONE
-    for member in tuple(turn.group.members.values()):
+    group = turn.group
+    for member in tuple(group.members.values()):
         if member.is_awaiting_sync:
-            message = SyncGroupReply(
-                error_code=error_code,
-                protocol_type=turn.group.protocol_type if is_good else None,
-                protocol_name=turn.group.protocol_name if is_good else None,
-                assignment=member.assignment if is_good else b"",
-            )
+            message = SyncGroupResponse(error_code=error_code)
+            if error_code is ErrorCode.NONE:
+                message = SyncGroupResponse(
+                    protocol_type=group.protocol_type, protocol_name=group.protocol_name, assignment=member.assignment
+                )
             turn.answer_sync(member.member_id, message)
             turn.renew_session(member.member_id)
 
 
 def remove_member(turn: ClassicTurn, member_id: str) -> None:
-    """Take a member out. Its parked join, if any, is told to start over."""
-    turn.answer_join(member_id, JoinGroupReply(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
-    turn.answer_sync(member_id, SyncGroupReply(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
+    """Take a member out. Its parked requests, if any, are answered that it has to start over."""
+    turn.answer_join(member_id, join_error(ErrorCode.UNKNOWN_MEMBER_ID))
+    turn.answer_sync(member_id, SyncGroupResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
     turn.remove(member_id)
-
-
-def remove_member_and_rebalance(turn: ClassicTurn, member_id: str) -> None:
-    remove_member(turn, member_id)
-    if turn.group.state is not ClassicGroupState.PREPARING_REBALANCE:
-        prepare_rebalance(turn)
-    elif turn.group.has_all_members_joined:
-        complete_join(turn)
-
-
-def remove_pending_member(turn: ClassicTurn, member_id: str) -> None:
-    """Forget an id that was handed out and never used; it may be the last one that a rebalance waits for."""
-    turn.remove(member_id)
-    if turn.group.state is ClassicGroupState.PREPARING_REBALANCE and turn.group.has_all_members_joined:
-        complete_join(turn)
-
-
-# What the clock does to a classic group: sessions end, unused ids are forgotten, join and sync phases run out.
-
-
-def decide_classic_timers(group: ClassicGroup, *, now: Now, settings: BrokerSettings) -> Decision:
-    turn = ClassicTurn(group, now=now, settings=settings)
-    for member_id, deadline_ms in group.pending_members.items():
-        if deadline_ms <= now.monotonic_ms and member_id in turn.group.pending_members:
-            remove_pending_member(turn, member_id)
-    for member_id in group.members:
-        _expire_session(turn, member_id)
-    _expire_sync_phase(turn)
-    _expire_join_phase(turn)
-    return turn.decision()
-
-
-def _expire_session(turn: ClassicTurn, member_id: str) -> None:
-    member = turn.group.members.get(member_id)
-    if member is not None and member.expires_at_ms is not None and member.expires_at_ms <= turn.now.monotonic_ms:
-        remove_member_and_rebalance(turn, member_id)
-
-
-def _expire_sync_phase(turn: ClassicTurn) -> None:
-    deadline_ms = turn.group.sync_deadline_ms
-    if deadline_ms is not None and deadline_ms <= turn.now.monotonic_ms:
-        for member_id in sorted(turn.group.pending_sync_members):
-            remove_member(turn, member_id)
-        prepare_rebalance(turn)
-
-
-def _expire_join_phase(turn: ClassicTurn) -> None:
-    deadline_ms = turn.group.join_deadline_ms
-    if deadline_ms is not None and deadline_ms <= turn.now.monotonic_ms:
-        if turn.group.initial_delay is not None:
-            expire_initial_delay(turn, turn.group.initial_delay)
-        else:
-            complete_join(turn)

@@ -3,14 +3,17 @@
 Each heartbeat may change the member, then the group epoch, then the target assignment, then the member's own
 assignment by one step. Everything that changes is a record; deadlines are memory. A group with members of the
 classic protocol is refused: Fencepost does not convert groups with members.
+
+A member first gives up what it must, and keeps its epoch until it no longer owns it. Then it moves to the target's
+epoch with what is free; what others still own follows as they release it. So a partition never has two owners.
 """
 
-from collections.abc import Mapping, Set
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.groups.assignors import TopicImage, refresh_subscriptions, refresh_target, remove_member
-from fencepost.groups.classic_group import ClassicGroup, Token
+from fencepost.groups.classic_group import ClassicGroup
 from fencepost.groups.consumer_group import (
     JOIN_EPOCH,
     LEAVE_EPOCH,
@@ -23,133 +26,65 @@ from fencepost.groups.consumer_group import (
 )
 from fencepost.groups.consumer_membership import check_request, find_known, find_member, reported_partitions
 from fencepost.groups.consumer_records import by_topic, records_between
-from fencepost.groups.decision import Decision, Record, Reply, answer
+from fencepost.groups.decision import Call, Decision, Reply, answer
 from fencepost.groups.deletion import group_tombstones
-from fencepost.groups.replies import AssignedTopic, Assignment, ConsumerGroupHeartbeatReply
-from fencepost.groups.requests import ConsumerGroupHeartbeat
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import MemberState, check_member_transition
 from fencepost.types import Now
-
-# How one member of a KIP-848 group moves towards its target assignment. A pure function of values.
-#
-# First the member gives up what it must, and keeps its epoch until it no longer owns it. Then it moves to the
-# target's epoch with what is free; what others still own follows as they release it. So a partition never has two
-# owners.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    target: frozenset[TopicIdPartition]
-    target_epoch: int
-    # What other members own, or have been asked to give up and not yet given up.
-    owned_by_others: Set[TopicIdPartition]
-    # What the member says it owns; None if it did not say.
-    reported: frozenset[TopicIdPartition] | None
+from fencepost.wire.messages.consumer_group_heartbeat import (
+    Assignment,
+    ConsumerGroupHeartbeatRequest,
+    ConsumerGroupHeartbeatResponse,
+    TopicPartitions,
+)
 
 
-def reconcile(member: ConsumerMember, goal: Goal) -> ConsumerMember:
-    """The member after one step; the same value if it has to wait or has arrived."""
-    if member.is_reconciled_to(goal.target_epoch):
-        return member
-    member_epoch = member.member_epoch
-    if member.state is MemberState.UNREVOKED_PARTITIONS:
-        if _still_owns(member.pending_revocation, goal.reported):
-            return member
-        member_epoch += 1
-    stepped = _step(member, goal, member_epoch)
-    check_member_transition(member.state, stepped.state)
-    return stepped
+def decide_consumer_heartbeat(state: GroupsState, call: Call, *, topics: TopicImage) -> Decision:
+    request: ConsumerGroupHeartbeatRequest = call.request
+    decided: Decision | Refusal | None = check_request(request, call.api_version)
+    if decided is None:
+        is_leaving = request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH)
+        decided = _leave(state, call) if is_leaving else _beat(state, call, topics)
+    if isinstance(decided, Decision):
+        return decided
+    return answer(call, ConsumerGroupHeartbeatResponse(error_code=decided.error_code, error_message=decided.message))
 
 
-def _still_owns(revoked: Mapping[TopicIdPartition, int], reported: frozenset[TopicIdPartition] | None) -> bool:
-    return reported is None or bool(revoked.keys() & reported)
-
-
-def _step(member: ConsumerMember, goal: Goal, member_epoch: int) -> ConsumerMember:
-    kept = {partition: epoch for partition, epoch in member.assigned.items() if partition in goal.target}
-    revoked = {partition: epoch for partition, epoch in member.assigned.items() if partition not in goal.target}
-    if revoked and _still_owns(revoked, goal.reported):
-        return replace(
-            member,
-            state=MemberState.UNREVOKED_PARTITIONS,
-            member_epoch=member_epoch,
-            previous_member_epoch=member.member_epoch,
-            assigned=kept,
-            pending_revocation=revoked,
-        )
-    awaited = goal.target - kept.keys()
-    free = awaited - goal.owned_by_others
-    return replace(
-        member,
-        state=MemberState.STABLE if free == awaited else MemberState.UNRELEASED_PARTITIONS,
-        member_epoch=goal.target_epoch,
-        previous_member_epoch=member.member_epoch,
-        assigned={**kept, **dict.fromkeys(sorted(free), goal.target_epoch)},
-        pending_revocation={},
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
-    """The group that a heartbeat speaks to, and what makes way for it."""
-
-    group: ConsumerGroup
-    tombstones: tuple[Record, ...] = ()
-
-
-def decide_consumer_heartbeat(
-    state: GroupsState, request: ConsumerGroupHeartbeat, *, topics: TopicImage, token: Token, now: Now
-) -> Decision:
-    refusal = check_request(request)
-    if refusal is None:
-        if request.member_epoch in (LEAVE_EPOCH, STATIC_LEAVE_EPOCH):
-            outcome = _leave(state, request, token=token)
-        else:
-            outcome = _beat(state, request, topics=topics, token=token, now=now)
-        if isinstance(outcome, Decision):
-            return outcome
-        refusal = outcome
-    message = ConsumerGroupHeartbeatReply(error_code=refusal.error_code, error_message=refusal.message)
-    return answer(request.group_id, token, message)
-
-
-def _beat(
-    state: GroupsState, request: ConsumerGroupHeartbeat, *, topics: TopicImage, token: Token, now: Now
-) -> Decision | Refusal:
-    found = _find_group(state, request)
-    if isinstance(found, Refusal):
-        return found
+def _beat(state: GroupsState, call: Call, topics: TopicImage) -> Decision | Refusal:
+    request: ConsumerGroupHeartbeatRequest = call.request
+    before = _find_group(state, request)
+    if isinstance(before, Refusal):
+        return before
     if not request.member_id:
-        request = replace(request, member_id=state.new_member_id(request.client_id))
-    before = found.group
+        request = replace(request, member_id=state.new_member_id(call.client_id))
     member = find_member(before, request)
     if isinstance(member, Refusal):
         return member
-    timers = state.consumer_timers.get(request.group_id) or ConsumerTimers(group_id=request.group_id)
-    updated = _update(member, request)
-    group = _seat(before, updated)
+    timers = state.timers_of(request.group_id)
+    updated = _update(member, request, call)
+    group = _put(before, updated)
     is_changed = updated.member_id not in before.members and _owner_id(before, updated) is None
     is_changed = is_changed or _subscription(updated) != _subscription(member)
     if is_changed or timers.topics_version != topics.version:
         group = refresh_subscriptions(group, topics, is_changed=is_changed)
     group = refresh_target(group)
-    reconciled = _reconcile(group, updated, request)
+    reconciled = _reconcile(group, updated, reported_partitions(request))
     group = replace(group, members={**group.members, reconciled.member_id: reconciled})
 
-    is_told = _is_told(member, reconciled, request)
-    reply = ConsumerGroupHeartbeatReply(
+    response = ConsumerGroupHeartbeatResponse(
         member_id=reconciled.member_id,
         member_epoch=reconciled.member_epoch,
         heartbeat_interval_ms=state.settings.group_consumer_heartbeat_interval_ms,
-        assignment=_assignment(reconciled) if is_told else None,
+        assignment=_assignment(reconciled) if _needs_assignment(member, reconciled, request) else None,
     )
-    timers = replace(_renew(state, timers, before, reconciled, now), topics_version=topics.version)
-    records = (*found.tombstones, *records_between(before, group))
-    return Decision(request.group_id, records, (Reply(token, reply),), memory=timers)
+    timers = replace(_renew(state, timers, before, reconciled, call.now), topics_version=topics.version)
+    tombstones = () if request.group_id in state.consumer else group_tombstones(state, request.group_id)
+    records = (*tombstones, *records_between(before, group))
+    return Decision(request.group_id, records, (Reply(call, response),), memory=timers)
 
 
-def _find_group(state: GroupsState, request: ConsumerGroupHeartbeat) -> _Found | Refusal:
+def _find_group(state: GroupsState, request: ConsumerGroupHeartbeatRequest) -> ConsumerGroup | Refusal:
+    """The group, or a new one in the place of an empty classic group."""
     group = state.find(request.group_id)
     is_joining = request.member_epoch == JOIN_EPOCH
     if isinstance(group, ConsumerGroup):
@@ -157,17 +92,16 @@ def _find_group(state: GroupsState, request: ConsumerGroupHeartbeat) -> _Found |
         if len(group.members) >= size_max and request.member_id not in group.members and is_joining:
             message = f"The consumer group has reached its maximum capacity of {size_max} members."
             return Refusal(ErrorCode.GROUP_MAX_SIZE_REACHED, message)
-        return _Found(group=group)
+        return group
     if not is_joining or (isinstance(group, ClassicGroup) and not group.is_empty):
         what = "not found" if group is None else "is not a consumer group"
         return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {request.group_id} {what}.")
     if group is None and state.is_full:
         return Refusal(ErrorCode.POLICY_VIOLATION, f"{state.settings.groups_max} groups exist (groups.max).")
-    tombstones = group_tombstones(state, request.group_id)
-    return _Found(group=ConsumerGroup(group_id=request.group_id), tombstones=tombstones)
+    return ConsumerGroup(group_id=request.group_id)
 
 
-def _update(member: ConsumerMember, request: ConsumerGroupHeartbeat) -> ConsumerMember:
+def _update(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, call: Call) -> ConsumerMember:
     """What the request leaves out stays as it was."""
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
     has_timeout = request.rebalance_timeout_ms != -1
@@ -179,8 +113,8 @@ def _update(member: ConsumerMember, request: ConsumerGroupHeartbeat) -> Consumer
         subscribed_topic_names=member.subscribed_topic_names if names is None else tuple(sorted(set(names))),
         subscribed_topic_regex=member.subscribed_topic_regex if regex is None else regex,
         server_assignor=member.server_assignor if request.server_assignor is None else request.server_assignor,
-        client_id=request.client_id,
-        client_host=request.client_host,
+        client_id=call.client_id,
+        client_host=call.client_host,
     )
 
 
@@ -193,7 +127,7 @@ def _owner_id(group: ConsumerGroup, member: ConsumerMember) -> str | None:
     return None if owner is None else owner.member_id
 
 
-def _seat(group: ConsumerGroup, member: ConsumerMember) -> ConsumerGroup:
+def _put(group: ConsumerGroup, member: ConsumerMember) -> ConsumerGroup:
     """Put the member into the group; a static member that is back takes over what its old id was meant to have."""
     old_id = _owner_id(group, member)
     if old_id is None or old_id == member.member_id:
@@ -207,22 +141,52 @@ def _seat(group: ConsumerGroup, member: ConsumerMember) -> ConsumerGroup:
     )
 
 
-def _reconcile(group: ConsumerGroup, member: ConsumerMember, request: ConsumerGroupHeartbeat) -> ConsumerMember:
+def _reconcile(
+    group: ConsumerGroup, member: ConsumerMember, reported: frozenset[TopicIdPartition] | None
+) -> ConsumerMember:
+    """The member after one step towards its target; the same value if it has to wait or has arrived.
+
+    `reported` is what it says it owns, None if it did not say.
+    """
     if member.is_reconciled_to(group.assignment_epoch):
         return member
-    goal = Goal(
-        target=group.target.get(member.member_id, NO_PARTITIONS),
-        target_epoch=group.assignment_epoch,
-        owned_by_others=group.owned_by_others(member.member_id),
-        reported=reported_partitions(request),
+    member_epoch = member.member_epoch
+    if member.state is MemberState.UNREVOKED_PARTITIONS:
+        if _still_owns(member.pending_revocation, reported):
+            return member
+        member_epoch += 1
+    target = group.target.get(member.member_id, NO_PARTITIONS)
+    kept = {partition: epoch for partition, epoch in member.assigned.items() if partition in target}
+    revoked = {partition: epoch for partition, epoch in member.assigned.items() if partition not in target}
+    if revoked and _still_owns(revoked, reported):
+        state, assigned = MemberState.UNREVOKED_PARTITIONS, kept
+    else:
+        awaited = target.difference(kept)
+        free = awaited - group.owned_by_others(member.member_id)
+        state = MemberState.STABLE if free == awaited else MemberState.UNRELEASED_PARTITIONS
+        assigned = {**kept, **dict.fromkeys(sorted(free), group.assignment_epoch)}
+        revoked, member_epoch = {}, group.assignment_epoch
+    check_member_transition(member.state, state)
+    return replace(
+        member,
+        state=state,
+        member_epoch=member_epoch,
+        previous_member_epoch=member.member_epoch,
+        assigned=assigned,
+        pending_revocation=revoked,
     )
-    return reconcile(member, goal)
 
 
-def _is_told(member: ConsumerMember, reconciled: ConsumerMember, request: ConsumerGroupHeartbeat) -> bool:
+def _still_owns(revoked: Mapping[TopicIdPartition, int], reported: frozenset[TopicIdPartition] | None) -> bool:
+    return reported is None or not reported.isdisjoint(revoked)
+
+
+def _needs_assignment(
+    member: ConsumerMember, reconciled: ConsumerMember, request: ConsumerGroupHeartbeatRequest
+) -> bool:
     """Whether the reply says what to consume: on a change, or to a member that does not seem to know.
 
-    An unsure member sends everything. Beyond Kafka, one that reports other partitions than it should have is told
+    An unsure member sends everything. Beyond Kafka, one that reports other partitions than it should have gets it
     too: the answer that said so was lost.
     """
     has_subscription = request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
@@ -233,7 +197,7 @@ def _is_told(member: ConsumerMember, reconciled: ConsumerMember, request: Consum
 
 
 def _assignment(member: ConsumerMember) -> Assignment:
-    return Assignment(tuple(AssignedTopic(topic_id, tuple(ids)) for topic_id, ids in by_topic(member.assigned)))
+    return Assignment([TopicPartitions(topic_id, ids) for topic_id, ids in by_topic(member.assigned)])
 
 
 def _renew(
@@ -254,14 +218,15 @@ def _renew(
     return timers.with_rebalance(member.member_id, now.monotonic_ms + member.rebalance_timeout_ms)
 
 
-def _leave(state: GroupsState, request: ConsumerGroupHeartbeat, *, token: Token) -> Decision | Refusal:
+def _leave(state: GroupsState, call: Call) -> Decision | Refusal:
+    request: ConsumerGroupHeartbeatRequest = call.request
     before = state.consumer.get(request.group_id)
     if before is None:
         return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Consumer group {request.group_id} not found.")
     member = find_known(before, request)
     if isinstance(member, Refusal):
         return member
-    timers = state.consumer_timers.get(request.group_id) or ConsumerTimers(group_id=request.group_id)
+    timers = state.timers_of(request.group_id)
     if request.member_epoch == STATIC_LEAVE_EPOCH:
         # It keeps its session: if it is not back by then, it goes for good.
         away = replace(member, member_epoch=STATIC_LEAVE_EPOCH, pending_revocation={})
@@ -270,5 +235,5 @@ def _leave(state: GroupsState, request: ConsumerGroupHeartbeat, *, token: Token)
     else:
         group = remove_member(before, member.member_id)
         timers = timers.without(member.member_id)
-    reply = ConsumerGroupHeartbeatReply(member_id=member.member_id, member_epoch=request.member_epoch)
-    return Decision(request.group_id, records_between(before, group), (Reply(token, reply),), memory=timers)
+    response = ConsumerGroupHeartbeatResponse(member_id=member.member_id, member_epoch=request.member_epoch)
+    return Decision(request.group_id, records_between(before, group), (Reply(call, response),), memory=timers)

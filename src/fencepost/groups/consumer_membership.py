@@ -1,7 +1,7 @@
 """Who a heartbeat of a KIP-848 group comes from, and whether it may speak.
 
 Epochs fence: a member with another epoch than the coordinator's must give everything up and join again, unless it
-repeats the epoch before, because the answer that told it of the new one was lost.
+repeats the epoch before, because the answer with the new one was lost.
 """
 
 from dataclasses import replace
@@ -16,15 +16,15 @@ from fencepost.groups.consumer_group import (
     ConsumerMember,
     TopicIdPartition,
 )
-from fencepost.groups.requests import ConsumerGroupHeartbeat
 from fencepost.groups.states import MemberState
+from fencepost.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 
 SINCE_CLIENTS_MAKE_MEMBER_IDS = 1
 
 
-def check_request(request: ConsumerGroupHeartbeat) -> Refusal | None:
+def check_request(request: ConsumerGroupHeartbeatRequest, api_version: int) -> Refusal | None:
     """What is wrong with the request by itself."""
-    invalid = _invalid(request)
+    invalid = _invalid(request, api_version)
     if invalid is not None:
         return Refusal(ErrorCode.INVALID_REQUEST, invalid)
     if request.server_assignor is not None and request.server_assignor not in ASSIGNORS:
@@ -37,7 +37,7 @@ def check_request(request: ConsumerGroupHeartbeat) -> Refusal | None:
     return None
 
 
-def _invalid(request: ConsumerGroupHeartbeat) -> str | None:
+def _invalid(request: ConsumerGroupHeartbeatRequest, api_version: int) -> str | None:
     for name, value in (
         ("GroupId", request.group_id),
         ("InstanceId", request.instance_id),
@@ -47,7 +47,7 @@ def _invalid(request: ConsumerGroupHeartbeat) -> str | None:
             return f"{name} can't be empty."
     if request.member_epoch < STATIC_LEAVE_EPOCH:
         return f"MemberEpoch {request.member_epoch} is invalid."
-    is_id_given_by_us = request.member_epoch == JOIN_EPOCH and request.api_version < SINCE_CLIENTS_MAKE_MEMBER_IDS
+    is_id_given_by_us = request.member_epoch == JOIN_EPOCH and api_version < SINCE_CLIENTS_MAKE_MEMBER_IDS
     if not request.member_id and not is_id_given_by_us:
         return "MemberId can't be empty."
     if request.member_epoch == STATIC_LEAVE_EPOCH and request.instance_id is None:
@@ -55,7 +55,7 @@ def _invalid(request: ConsumerGroupHeartbeat) -> str | None:
     return _invalid_join(request) if request.member_epoch == JOIN_EPOCH else None
 
 
-def _invalid_join(request: ConsumerGroupHeartbeat) -> str | None:
+def _invalid_join(request: ConsumerGroupHeartbeatRequest) -> str | None:
     if request.rebalance_timeout_ms == -1:
         return "RebalanceTimeoutMs must be provided in first request."
     if request.topic_partitions is None or request.topic_partitions:
@@ -65,7 +65,7 @@ def _invalid_join(request: ConsumerGroupHeartbeat) -> str | None:
     return None
 
 
-def reported_partitions(request: ConsumerGroupHeartbeat) -> frozenset[TopicIdPartition] | None:
+def reported_partitions(request: ConsumerGroupHeartbeatRequest) -> frozenset[TopicIdPartition] | None:
     """What the member says it owns; None if it does not say."""
     if request.topic_partitions is None:
         return None
@@ -74,14 +74,14 @@ def reported_partitions(request: ConsumerGroupHeartbeat) -> frozenset[TopicIdPar
     )
 
 
-def find_member(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> ConsumerMember | Refusal:
+def find_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
     """The member that speaks. One that joins may be new, or a static member's place taken over under a new id."""
     if request.member_epoch == JOIN_EPOCH:
         return _find_joining(group, request)
     return find_known(group, request)
 
 
-def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> ConsumerMember | Refusal:
+def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
     if request.instance_id is None:
         member = group.members.get(request.member_id)
         if member is None:
@@ -102,9 +102,9 @@ def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> Consume
     return _fenced(member, request) or member
 
 
-def _find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> ConsumerMember | Refusal:
+def _find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
     if request.instance_id is None:
-        # Whoever was fenced comes back this way, owning nothing, whatever epoch is known here (KAFKA-19233).
+        # A member that was fenced comes back this way, owning nothing, whatever epoch is known here (KAFKA-19233).
         return group.members.get(request.member_id) or ConsumerMember(member_id=request.member_id)
     owner = group.static_member(request.instance_id)
     if owner is None:
@@ -120,7 +120,7 @@ def _find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeat) -> Cons
     )
 
 
-def _fenced(member: ConsumerMember, request: ConsumerGroupHeartbeat) -> Refusal | None:
+def _fenced(member: ConsumerMember, request: ConsumerGroupHeartbeatRequest) -> Refusal | None:
     if request.member_epoch == member.member_epoch:
         return None
     reported = reported_partitions(request)

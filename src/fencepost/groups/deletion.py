@@ -1,64 +1,75 @@
-"""OffsetDelete, DeleteGroups, and what is forgotten when a topic goes.
+"""OffsetDelete, DeleteGroups, and what is forgotten when a topic goes or the time of an offset is over.
 
 Tombstones also cancel offsets that wait for their transaction, so its commit does not bring them back.
 """
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.classic_group import ClassicGroup, Token
+from fencepost.groups.classic_group import ClassicGroup
 from fencepost.groups.consumer_group import ConsumerGroup
 from fencepost.groups.consumer_records import consumer_group_tombstones
-from fencepost.groups.decision import Decision, Record, Reply, answer
+from fencepost.groups.decision import Decision
 from fencepost.groups.offsets import OffsetAndMetadata
 from fencepost.groups.records import group_metadata_tombstone, offset_commit_tombstone
-from fencepost.groups.replies import DeletedGroup, OffsetDeleteReply, PartitionError, TopicErrors
-from fencepost.groups.requests import OffsetDelete, OffsetDeleteTopic
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState
+from fencepost.records.record import Record
 from fencepost.types import NO_TIMESTAMP, Now, TopicPartition
+from fencepost.wire.messages.offset_delete import (
+    OffsetDeleteRequest,
+    OffsetDeleteResponse,
+    OffsetDeleteResponsePartition,
+    OffsetDeleteResponseTopic,
+)
+
+MINUTE_MS = 60_000
 
 
-def decide_offset_delete(state: GroupsState, request: OffsetDelete, *, token: Token) -> Decision:
-    group = state.find(request.group_id)
-    refusal = _refusal_of_offset_delete(group, request.group_id)
-    if group is None or refusal is not None:
-        error_code = refusal or ErrorCode.GROUP_ID_NOT_FOUND
-        return answer(request.group_id, token, OffsetDeleteReply(error_code=error_code))
-    records: list[Record] = []
-    topics = tuple(_delete_topic(state, group, topic, records) for topic in request.topics)
-    return Decision(request.group_id, tuple(records), (Reply(token, OffsetDeleteReply(topics=topics)),))
-
-
-def _refusal_of_offset_delete(group: ClassicGroup | ConsumerGroup | None, group_id: str) -> ErrorCode | None:
+def decide_offset_delete(
+    state: GroupsState, request: OffsetDeleteRequest, *, existing: Container[TopicPartition]
+) -> tuple[Decision, OffsetDeleteResponse]:
+    group_id, group = request.group_id, state.find(request.group_id)
     if not group_id:
-        return ErrorCode.INVALID_GROUP_ID
+        return Decision(group_id), OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID)
+    if group is None:
+        return Decision(group_id), OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND)
     if isinstance(group, ClassicGroup) and not group.is_empty and not group.uses_consumer_protocol:
-        return ErrorCode.NON_EMPTY_GROUP
-    return None
+        return Decision(group_id), OffsetDeleteResponse(error_code=ErrorCode.NON_EMPTY_GROUP)
+    records: list[Record] = []
+    kept = _kept_partitions(state, group_id)
+
+    def delete(topic_partition: TopicPartition) -> ErrorCode:
+        if topic_partition not in existing:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if group.is_subscribed_to(topic_partition.topic):
+            return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+        if topic_partition in kept:
+            records.append(offset_commit_tombstone(group_id, topic_partition))
+        return ErrorCode.NONE
+
+    topics = [
+        OffsetDeleteResponseTopic(
+            topic.name,
+            [
+                OffsetDeleteResponsePartition(index, delete(TopicPartition(topic.name, index)))
+                for index in (partition.partition_index for partition in topic.partitions)
+            ],
+        )
+        for topic in request.topics
+    ]
+    return Decision(group_id, tuple(records)), OffsetDeleteResponse(topics=topics)
 
 
-def _delete_topic(
-    state: GroupsState, group: ClassicGroup | ConsumerGroup, topic: OffsetDeleteTopic, records: list[Record]
-) -> TopicErrors:
-    if group.is_subscribed_to(topic.name):
-        code = ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-        return TopicErrors(topic.name, tuple(PartitionError(index, code) for index in topic.partition_indexes))
-    for index in topic.partition_indexes:
-        partition = TopicPartition(topic.name, index)
-        if partition in _kept_partitions(state, group.group_id):
-            records.append(offset_commit_tombstone(group.group_id, partition))
-    return TopicErrors(topic.name, tuple(map(PartitionError, topic.partition_indexes)))
-
-
-def decide_delete_group(state: GroupsState, group_id: str, *, token: Token) -> Decision:
+def decide_delete_group(state: GroupsState, group_id: str) -> Decision | ErrorCode:
     """One group of a DeleteGroups request; it must be empty."""
     group = state.find(group_id)
-    if group is None or not group.is_empty:
-        error_code = ErrorCode.GROUP_ID_NOT_FOUND if group is None else ErrorCode.NON_EMPTY_GROUP
-        return answer(group_id, token, DeletedGroup(group_id, error_code))
-    offsets = tuple(offset_commit_tombstone(group_id, each) for each in _kept_partitions(state, group_id))
-    return Decision(group_id, (*offsets, *group_tombstones(state, group_id)), (Reply(token, DeletedGroup(group_id)),))
+    if group is None:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    if not group.is_empty:
+        return ErrorCode.NON_EMPTY_GROUP
+    offsets = (offset_commit_tombstone(group_id, each) for each in _kept_partitions(state, group_id))
+    return Decision(group_id, (*offsets, *group_tombstones(state, group_id)))
 
 
 def group_tombstones(state: GroupsState, group_id: str) -> tuple[Record, ...]:
@@ -84,18 +95,13 @@ def _kept_partitions(state: GroupsState, group_id: str) -> dict[TopicPartition, 
     return dict.fromkeys((*state.offsets.committed(group_id), *state.offsets.pending_partitions(group_id)))
 
 
-# Offsets that nobody needs any more (`offsets.retention.minutes`), on the wall clock.
-#
-# Offsets of a group with members expire only for topics that it no longer consumes; those of an empty group when it
-# has been empty for that long; those of a simple group when they were committed that long ago. An offset that waits
-# for its transaction keeps its partition and its group. A group without offsets and members goes too.
-
-
-MINUTE_MS = 60_000
-
-
 def decide_expiry(state: GroupsState, *, now: Now) -> list[Decision]:
-    """One decision per group that loses something."""
+    """Offsets that are kept no longer (`offsets.retention.minutes`), on the wall clock: one decision for each group.
+
+    Offsets of a group with members expire only for topics that it no longer consumes; those of an empty group when it
+    has been empty for that long; those of a simple group when they were committed that long ago. An offset that waits
+    for its transaction keeps its partition and its group. A group without offsets and members goes too.
+    """
     decisions = (_expire_group(state, group_id, now.wall_ms) for group_id in tuple(state.group_ids()))
     return [decision for decision in decisions if decision.records]
 

@@ -121,10 +121,3 @@ def _remove(by_group: dict[str, dict[TopicPartition, T]], group_id: str, partiti
     offsets.pop(partition, None)
     if not offsets:
         del by_group[group_id]
-
-
-# OffsetFetch, all versions: one group of a request. A read: nothing is decided.
-#
-# `require_stable` answers UNSTABLE_OFFSET_COMMIT for a partition with an offset that waits for its transaction.
-# Without it, the last committed value is answered with no hint of what is pending. The caller lets the reply leave
-# when what it shows is synced.

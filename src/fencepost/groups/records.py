@@ -4,11 +4,9 @@ The version of a key says what kind of record it is. Values are written in the v
 writes; older ones are read too. KIP-848's records are in `consumer_records`.
 """
 
-from fencepost.groups.classic_group import GroupMetadata, MemberMetadata
-from fencepost.groups.decision import Record
 from fencepost.groups.offsets import OffsetAndMetadata
+from fencepost.records.record import Record
 from fencepost.types import NO_TIMESTAMP, TopicPartition
-from fencepost.wire.messages import group_metadata_record as group_metadata_schema
 from fencepost.wire.messages.group_metadata_record import GroupMetadataKey, GroupMetadataValue
 from fencepost.wire.messages.offset_commit_record import OffsetCommitKey, OffsetCommitValue
 
@@ -33,11 +31,11 @@ def offset_commit_record(group_id: str, partition: TopicPartition, offset: Offse
     )
     has_expiry = offset.expire_timestamp_ms != NO_TIMESTAMP
     version = _OFFSET_COMMIT_VALUE_VERSION_WITH_EXPIRY if has_expiry else _OFFSET_COMMIT_VALUE_VERSION
-    return Record(_offset_commit_key(group_id, partition), value.to_bytes(version))
+    return Record(key=_offset_commit_key(group_id, partition), value=value.to_bytes(version))
 
 
 def offset_commit_tombstone(group_id: str, partition: TopicPartition) -> Record:
-    return Record(_offset_commit_key(group_id, partition), None)
+    return Record(key=_offset_commit_key(group_id, partition))
 
 
 def _offset_commit_key(group_id: str, partition: TopicPartition) -> bytes:
@@ -58,58 +56,13 @@ def read_offset(value: bytes, *, record_offset: int) -> OffsetAndMetadata:
     )
 
 
-def group_metadata_record(metadata: GroupMetadata) -> Record:
-    value = GroupMetadataValue(
-        protocol_type=metadata.protocol_type or "",
-        generation=metadata.generation_id,
-        protocol=metadata.protocol_name,
-        leader=metadata.leader,
-        current_state_timestamp=metadata.current_state_timestamp_ms,
-        members=[
-            group_metadata_schema.MemberMetadata(
-                member_id=member.member_id,
-                group_instance_id=member.group_instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                rebalance_timeout=member.rebalance_timeout_ms,
-                session_timeout=member.session_timeout_ms,
-                subscription=member.subscription,
-                assignment=member.assignment,
-            )
-            for member in metadata.members
-        ],
-    )
-    return Record(_group_metadata_key(metadata.group_id), value.to_bytes(_GROUP_METADATA_VALUE_VERSION))
+def group_metadata_record(group_id: str, metadata: GroupMetadataValue) -> Record:
+    return Record(key=_group_metadata_key(group_id), value=metadata.to_bytes(_GROUP_METADATA_VALUE_VERSION))
 
 
 def group_metadata_tombstone(group_id: str) -> Record:
-    return Record(_group_metadata_key(group_id), None)
+    return Record(key=_group_metadata_key(group_id))
 
 
 def _group_metadata_key(group_id: str) -> bytes:
     return GroupMetadataKey(group=group_id).to_bytes(GROUP_METADATA_KEY)
-
-
-def read_group_metadata(group_id: str, value: bytes) -> GroupMetadata:
-    stored = GroupMetadataValue.from_bytes(value)
-    return GroupMetadata(
-        group_id=group_id,
-        protocol_type=stored.protocol_type or None,
-        generation_id=stored.generation,
-        protocol_name=stored.protocol,
-        leader=stored.leader or None,
-        current_state_timestamp_ms=stored.current_state_timestamp,
-        members=tuple(
-            MemberMetadata(
-                member_id=member.member_id,
-                group_instance_id=member.group_instance_id,
-                client_id=member.client_id,
-                client_host=member.client_host,
-                rebalance_timeout_ms=member.rebalance_timeout,
-                session_timeout_ms=member.session_timeout,
-                subscription=member.subscription,
-                assignment=member.assignment,
-            )
-            for member in stored.members
-        ),
-    )

@@ -9,18 +9,20 @@ its offsets.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from fencepost.groups.classic_group import ClassicGroup, GroupMetadata
+from fencepost.groups.classic_group import ClassicGroup
 from fencepost.groups.consumer_group import ConsumerGroup, ConsumerTimers
 from fencepost.groups.offsets import OffsetStore
 from fencepost.settings import BrokerSettings
-
-# When each group next wants to be looked at, in monotonic milliseconds.
-#
-# `earliest_ms` may be too early, never too late: heartbeats move deadlines all the time, and only a look that finds
-# nothing due pays for finding the exact one again.
+from fencepost.wire.messages.group_metadata_record import GroupMetadataValue
 
 
 class WakeTimes:
+    """When each group next wants to be looked at, in monotonic milliseconds.
+
+    `earliest_ms` may be too early, never too late: heartbeats move deadlines all the time, and only a look that finds
+    nothing due pays for finding the exact one again.
+    """
+
     def __init__(self) -> None:
         self._by_group: dict[str, int] = {}
         self.earliest_ms: int | None = None
@@ -49,7 +51,7 @@ class GroupsState:
     # Makes a member id that starts with the given text (a client id or an instance id) and was never given before.
     new_member_id: Callable[[str], str]
     offsets: OffsetStore = field(default_factory=OffsetStore)
-    metadata: dict[str, GroupMetadata] = field(default_factory=dict)
+    metadata: dict[str, GroupMetadataValue] = field(default_factory=dict)
     consumer: dict[str, ConsumerGroup] = field(default_factory=dict)
     classic: dict[str, ClassicGroup] = field(default_factory=dict)
     consumer_timers: dict[str, ConsumerTimers] = field(default_factory=dict)
@@ -61,6 +63,9 @@ class GroupsState:
         if group is None and self.offsets.has_group(group_id):
             return ClassicGroup(group_id=group_id)
         return group
+
+    def timers_of(self, group_id: str) -> ConsumerTimers:
+        return self.consumer_timers.get(group_id) or ConsumerTimers(group_id=group_id)
 
     def group_ids(self) -> Iterator[str]:
         """Every group once."""

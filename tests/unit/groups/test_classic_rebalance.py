@@ -3,8 +3,9 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.requests import MemberIdentity, Protocol
 from fencepost.groups.states import ClassicGroupState
+from fencepost.wire.messages.join_group import JoinGroupRequestProtocol as Protocol
+from fencepost.wire.messages.leave_group import MemberIdentity
 from tests.unit.groups.coordinator import GROUP, REBALANCE_MS, SESSION_MS, Coordinator
 
 
@@ -40,7 +41,7 @@ def test_an_id_that_was_handed_out_and_never_used_is_forgotten_with_its_group():
     member_id = coordinator.member_id()
     coordinator.advance(SESSION_MS)
     assert GROUP not in coordinator.state.classic
-    assert coordinator.answered[coordinator.join(member_id)].error_code is ErrorCode.UNKNOWN_MEMBER_ID
+    assert coordinator.answered[coordinator.join(member_id)].error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 def test_a_rebalance_waits_for_an_id_that_was_handed_out():
@@ -84,7 +85,7 @@ def test_the_leader_alone_learns_everybodys_metadata():
     leader, *followers = [coordinator.answered[token] for token in tokens]
     assert leader.leader == ids[0]
     assert [(member.member_id, member.metadata) for member in leader.members] == [(id_, id_.encode()) for id_ in ids]
-    assert [follower.members for follower in followers] == [(), ()]
+    assert [follower.members for follower in followers] == [[], []]
 
 
 def test_followers_wait_for_the_leaders_assignment():
@@ -110,7 +111,7 @@ def test_a_member_that_the_leader_forgot_gets_an_empty_assignment():
     coordinator, leader, follower = leader_and_follower_in_sync_phase()
     waiting = coordinator.sync(follower, 1)
     coordinator.sync(leader, 1, {leader: b"a"})
-    assert coordinator.answered[waiting].error_code is ErrorCode.NONE
+    assert coordinator.answered[waiting].error_code == ErrorCode.NONE
     assert coordinator.answered[waiting].assignment == b""
 
 
@@ -202,7 +203,7 @@ def test_a_leader_that_never_syncs_is_removed_and_the_others_start_over():
     for _ in range(REBALANCE_MS // 1000):
         coordinator.heartbeat(leader, 1)
         coordinator.advance(1000)
-    assert coordinator.answered[waiting].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+    assert coordinator.answered[waiting].error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert coordinator.rebalance([follower]) == 2
     assert coordinator.state.classic[GROUP].leader == follower
 
@@ -211,7 +212,7 @@ def test_a_leader_that_dies_before_it_syncs_takes_nobody_along():
     coordinator, _, follower = leader_and_follower_in_sync_phase()
     waiting = coordinator.sync(follower, 1)
     coordinator.advance(SESSION_MS)
-    assert coordinator.answered[waiting].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+    assert coordinator.answered[waiting].error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert list(coordinator.state.classic[GROUP].members) == [follower]
 
 
@@ -219,9 +220,9 @@ def test_a_join_while_the_leader_assigns_sends_waiting_followers_back():
     coordinator, leader, follower = leader_and_follower_in_sync_phase()
     waiting = coordinator.sync(follower, 1)
     coordinator.join(coordinator.member_id())
-    assert coordinator.answered[waiting].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+    assert coordinator.answered[waiting].error_code == ErrorCode.REBALANCE_IN_PROGRESS
     late = coordinator.sync(leader, 1, {leader: b"a"})
-    assert coordinator.answered[late].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+    assert coordinator.answered[late].error_code == ErrorCode.REBALANCE_IN_PROGRESS
 
 
 def test_a_follower_that_lost_its_answer_joins_again_into_the_same_generation():
@@ -229,7 +230,7 @@ def test_a_follower_that_lost_its_answer_joins_again_into_the_same_generation():
     leader, follower = coordinator.stable_group(2)
     generation_id = coordinator.state.classic[GROUP].generation_id
     reply = coordinator.answered[coordinator.join(follower)]
-    assert (reply.generation_id, reply.leader, reply.members) == (generation_id, leader, ())
+    assert (reply.generation_id, reply.leader, reply.members) == (generation_id, leader, [])
     assert state_of(coordinator) is ClassicGroupState.STABLE
 
 
@@ -286,13 +287,13 @@ def test_a_member_with_no_protocol_in_common_is_refused():
     coordinator.stable_group(1)
     for fields in ({"protocols": (Protocol("other", b""),)}, {"protocol_type": "connect"}, {"protocols": ()}):
         reply = coordinator.answered[coordinator.join(**fields)]
-        assert reply.error_code is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        assert reply.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
 def test_a_first_member_must_say_what_it_speaks():
     for fields in ({"protocols": ()}, {"protocol_type": ""}):
         coordinator = Coordinator()
-        assert coordinator.answered[coordinator.join(**fields)].error_code is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        assert coordinator.answered[coordinator.join(**fields)].error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         assert list(coordinator.state.group_ids()) == []
 
 
@@ -300,13 +301,13 @@ def test_a_first_member_must_say_what_it_speaks():
 def test_a_session_timeout_out_of_bounds_is_refused(session_timeout_ms):
     coordinator = Coordinator()
     reply = coordinator.answered[coordinator.join(session_timeout_ms=session_timeout_ms)]
-    assert reply.error_code is ErrorCode.INVALID_SESSION_TIMEOUT
+    assert reply.error_code == ErrorCode.INVALID_SESSION_TIMEOUT
 
 
 def test_an_empty_group_id_is_refused():
     coordinator = Coordinator()
-    assert coordinator.answered[coordinator.join(group_id="")].error_code is ErrorCode.INVALID_GROUP_ID
-    assert coordinator.answered[coordinator.sync("m", 1, group_id="")].error_code is ErrorCode.INVALID_GROUP_ID
+    assert coordinator.answered[coordinator.join(group_id="")].error_code == ErrorCode.INVALID_GROUP_ID
+    assert coordinator.answered[coordinator.sync("m", 1, group_id="")].error_code == ErrorCode.INVALID_GROUP_ID
 
 
 def test_a_full_group_turns_the_next_member_away():
@@ -319,7 +320,7 @@ def test_a_full_group_turns_the_next_member_away():
 def test_one_group_too_many_is_refused_and_known_groups_go_on():
     coordinator = Coordinator(groups_max=1)
     (member_id,) = coordinator.stable_group(1)
-    assert coordinator.answered[coordinator.join(group_id="other")].error_code is ErrorCode.POLICY_VIOLATION
+    assert coordinator.answered[coordinator.join(group_id="other")].error_code == ErrorCode.POLICY_VIOLATION
     assert coordinator.commit(1, group_id="other") is ErrorCode.POLICY_VIOLATION
     assert coordinator.heartbeat(member_id, 1) is ErrorCode.NONE
 
@@ -330,9 +331,9 @@ def test_strangers_and_late_comers_are_told_what_is_wrong():
     generation_id = coordinator.state.classic[GROUP].generation_id
     assert coordinator.heartbeat("stranger", generation_id) is ErrorCode.UNKNOWN_MEMBER_ID
     assert coordinator.heartbeat(member_id, generation_id - 1) is ErrorCode.ILLEGAL_GENERATION
-    assert coordinator.answered[coordinator.sync(member_id, 0)].error_code is ErrorCode.ILLEGAL_GENERATION
-    assert coordinator.answered[coordinator.sync("stranger", 1)].error_code is ErrorCode.UNKNOWN_MEMBER_ID
-    assert coordinator.answered[coordinator.join("stranger")].error_code is ErrorCode.UNKNOWN_MEMBER_ID
+    assert coordinator.answered[coordinator.sync(member_id, 0)].error_code == ErrorCode.ILLEGAL_GENERATION
+    assert coordinator.answered[coordinator.sync("stranger", 1)].error_code == ErrorCode.UNKNOWN_MEMBER_ID
+    assert coordinator.answered[coordinator.join("stranger")].error_code == ErrorCode.UNKNOWN_MEMBER_ID
     assert coordinator.leave("stranger") == [ErrorCode.UNKNOWN_MEMBER_ID]
 
 
@@ -344,7 +345,7 @@ def test_a_sync_with_another_protocol_than_the_groups_is_refused(fields):
     coordinator = Coordinator()
     (member_id,) = coordinator.stable_group(1)
     reply = coordinator.answered[coordinator.sync(member_id, 1, **fields)]
-    assert reply.error_code is ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    assert reply.error_code == ErrorCode.INCONSISTENT_GROUP_PROTOCOL
 
 
 def test_an_old_client_syncs_without_naming_the_protocol():
@@ -359,7 +360,7 @@ def test_a_second_join_of_one_member_releases_the_first():
     first, _ = coordinator.stable_group(2)
     lost = coordinator.join(first)
     again = coordinator.join(first)
-    assert coordinator.answered[lost].error_code is ErrorCode.REBALANCE_IN_PROGRESS
+    assert coordinator.answered[lost].error_code == ErrorCode.REBALANCE_IN_PROGRESS
     assert again not in coordinator.answered
 
 
@@ -381,7 +382,7 @@ def test_a_new_member_whose_client_gave_up_is_forgotten_after_five_minutes():
         coordinator.advance(1000)
         coordinator.heartbeat(first, generation_id)
         coordinator.heartbeat(second, generation_id)
-    assert coordinator.answered[token].error_code is ErrorCode.UNKNOWN_MEMBER_ID
+    assert coordinator.answered[token].error_code == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 @pytest.mark.parametrize("checkpoint", [False, True])

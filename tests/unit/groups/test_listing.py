@@ -2,6 +2,7 @@
 
 from fencepost.errors import ErrorCode
 from fencepost.groups.listing import describe_consumer_group, describe_group, list_groups
+from fencepost.wire.messages.list_groups import ListedGroup
 from tests.unit.groups.coordinator import GROUP, Consumer, Coordinator
 
 
@@ -16,12 +17,11 @@ def three_kinds() -> Coordinator:
 
 
 def test_every_group_is_listed_once_with_state_and_type():
-    listed = {group.group_id: group[1:] for group in list_groups(three_kinds().state)}
-    assert listed == {
-        "simple": ("", "Empty", "Classic"),
-        GROUP: ("consumer", "Stable", "Classic"),
-        "modern": ("consumer", "Stable", "Consumer"),
-    }
+    assert sorted(list_groups(three_kinds().state), key=lambda group: group.group_id) == [
+        ListedGroup(GROUP, "consumer", "Stable", "classic"),
+        ListedGroup("modern", "consumer", "Stable", "consumer"),
+        ListedGroup("simple", "", "Empty", "classic"),
+    ]
 
 
 def test_filters_ignore_case_and_combine():
@@ -56,9 +56,9 @@ def test_a_rebalancing_group_hides_what_is_about_to_change():
 def test_no_such_group_is_dead_to_old_clients_and_an_error_to_newer_ones():
     state = three_kinds().state
     for group_id in ("nobody", "modern"):
-        assert describe_group(state, group_id, api_version=5).error_code is ErrorCode.NONE
+        assert describe_group(state, group_id, api_version=5).error_code == ErrorCode.NONE
         assert describe_group(state, group_id, api_version=5).group_state == "Dead"
-        assert describe_group(state, group_id, api_version=6).error_code is ErrorCode.GROUP_ID_NOT_FOUND
+        assert describe_group(state, group_id, api_version=6).error_code == ErrorCode.GROUP_ID_NOT_FOUND
 
 
 def test_a_consumer_group_shows_epochs_assignments_and_targets():
@@ -69,12 +69,12 @@ def test_a_consumer_group_shows_epochs_assignments_and_targets():
     assert described.assignor_name == "range"
     first, second = described.members
     assert [topic.topic_name for topic in first.assignment.topic_partitions] == ["purchases"]
-    assert first.assignment.topic_partitions[0].partitions == (0, 1)
-    assert second.assignment.topic_partitions == ()
-    assert second.target_assignment.topic_partitions[0].partitions == (1,)
+    assert first.assignment.topic_partitions[0].partitions == [0, 1]
+    assert second.assignment.topic_partitions == []
+    assert second.target_assignment.topic_partitions[0].partitions == [1]
 
 
 def test_only_consumer_groups_are_described_as_such():
     state = three_kinds().state
     for group_id in ("nobody", GROUP, "simple"):
-        assert describe_consumer_group(state, group_id).error_code is ErrorCode.GROUP_ID_NOT_FOUND
+        assert describe_consumer_group(state, group_id).error_code == ErrorCode.GROUP_ID_NOT_FOUND

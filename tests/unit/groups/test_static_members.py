@@ -3,8 +3,9 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.groups.requests import MemberIdentity, Protocol
 from fencepost.groups.states import ClassicGroupState
+from fencepost.wire.messages.join_group import JoinGroupRequestProtocol as Protocol
+from fencepost.wire.messages.leave_group import MemberIdentity
 from tests.unit.groups.coordinator import GROUP, SESSION_MS, Coordinator
 
 
@@ -47,7 +48,7 @@ def test_a_static_leader_that_restarts_is_told_not_to_assign():
 def test_a_static_leader_of_an_old_client_is_not_told_that_it_leads():
     coordinator, leader, _ = static_group()
     reply = coordinator.answered[coordinator.join(group_instance_id="one", api_version=8)]
-    assert (reply.leader, reply.skip_assignment, reply.members) == (leader, False, ())
+    assert (reply.leader, reply.skip_assignment, reply.members) == (leader, False, [])
     assert coordinator.state.classic[GROUP].leader == reply.member_id
 
 
@@ -56,9 +57,9 @@ def test_whoever_still_uses_the_old_id_is_fenced():
     coordinator.join(group_instance_id="two")
     assert coordinator.heartbeat(follower, 1, group_instance_id="two") is ErrorCode.FENCED_INSTANCE_ID
     synced = coordinator.answered[coordinator.sync(follower, 1, group_instance_id="two")]
-    assert synced.error_code is ErrorCode.FENCED_INSTANCE_ID
+    assert synced.error_code == ErrorCode.FENCED_INSTANCE_ID
     joined = coordinator.answered[coordinator.join(follower, group_instance_id="two")]
-    assert joined.error_code is ErrorCode.FENCED_INSTANCE_ID
+    assert joined.error_code == ErrorCode.FENCED_INSTANCE_ID
     commit = {"member_id": follower, "group_instance_id": "two", "generation_id_or_member_epoch": 1}
     assert coordinator.commit(1, **commit) is ErrorCode.FENCED_INSTANCE_ID
     assert coordinator.leave(MemberIdentity(follower, "two")) == [ErrorCode.FENCED_INSTANCE_ID]
@@ -69,7 +70,7 @@ def test_parked_requests_of_the_old_id_are_answered_when_it_is_fenced():
     parked = coordinator.join(leader, group_instance_id="one")
     assert parked not in coordinator.answered
     again = coordinator.join(group_instance_id="one")
-    assert coordinator.answered[parked].error_code is ErrorCode.FENCED_INSTANCE_ID
+    assert coordinator.answered[parked].error_code == ErrorCode.FENCED_INSTANCE_ID
     assert again not in coordinator.answered
 
 
@@ -79,7 +80,7 @@ def test_a_static_member_that_comes_back_while_the_leader_assigns_makes_everybod
     coordinator.join(follower, group_instance_id="two")
     parked = coordinator.sync(follower, 2, group_instance_id="two")
     coordinator.join(group_instance_id="two")
-    assert coordinator.answered[parked].error_code is ErrorCode.FENCED_INSTANCE_ID
+    assert coordinator.answered[parked].error_code == ErrorCode.FENCED_INSTANCE_ID
     assert coordinator.state.classic[GROUP].state is ClassicGroupState.PREPARING_REBALANCE
 
 
