@@ -151,6 +151,13 @@ class ErrorCode(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class CloseConnection:
+    """Answer nothing and close: a living client asks again on a new connection."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """A client's request that is answered with an error. `message` says what was wrong and what to do."""
 

@@ -21,6 +21,19 @@ class TopicPartition(NamedTuple):
         return f"{self.topic}-{self.partition}"
 
 
+class ProducerIdentity(NamedTuple):
+    """Who writes: every record batch and every request about a transaction carries it."""
+
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+
+    def __str__(self) -> str:
+        return f"producer id {self.producer_id} epoch {self.producer_epoch}"
+
+
+NO_IDENTITY = ProducerIdentity()
+
+
 class OffsetRange(NamedTuple):
     """Half-open: `start_offset` is inside, `end_offset` is not."""
 

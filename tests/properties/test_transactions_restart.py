@@ -4,14 +4,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.records.record import Record
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.apply import replay
 from fencepost.transactions.checkpoint import dump_state, load_state
-from fencepost.transactions.decision import CoordinatorSettings
 from fencepost.transactions.log_records import Caller, decode_log_record
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import TopicPartition
+from fencepost.types import ProducerIdentity, TopicPartition
 from tests.unit.transactions.driver import CoordinatorDriver
 
 IDS = ["a", "ü", "\U0001f600" * 3]
@@ -24,7 +23,7 @@ STEPS = st.lists(
     ),
     max_size=40,
 )
-SETTINGS = CoordinatorSettings(transaction_two_phase_commit_enable=True, transactional_id_expiration_ms=5_000_000)
+SETTINGS = BrokerSettings(transaction_two_phase_commit_enable=True, transactional_id_expiration_ms=5_000_000)
 
 
 def history(steps: list[tuple[str, str, int, int]], first_epoch: int) -> CoordinatorDriver:
@@ -77,8 +76,10 @@ def test_a_checkpoint_and_the_rest_of_the_journal_give_the_state_of_the_whole(
     driver = history(steps, first_epoch)
     journal: list[object] = list(driver.journal)
     cut = data.draw(st.integers(0, len(journal)), label="checkpoint after entry")
-    whole = fold(CoordinatorState(), journal)
-    from_checkpoint = fold(load_state(dump_state(fold(CoordinatorState(), journal[:cut]))), journal[cut:])
+    whole = fold(CoordinatorState(BrokerSettings()), journal)
+    from_checkpoint = fold(
+        load_state(dump_state(fold(CoordinatorState(BrokerSettings()), journal[:cut])), BrokerSettings()), journal[cut:]
+    )
     for restarted in (whole, from_checkpoint):
         assert dump_state(restarted) == dump_state(driver.state)
         assert restarted.transactions == driver.state.transactions

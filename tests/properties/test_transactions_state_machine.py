@@ -13,11 +13,9 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from fencepost.errors import ErrorCode
 from fencepost.records.record import Record
 from fencepost.transactions.checkpoint import dump_state
-from fencepost.transactions.decision import EndTxnReply, InitProducerIdReply
 from fencepost.transactions.log_records import Marker, ProducerIdsRecord, TransactionLogRecord, decode_log_record
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity
-from fencepost.types import TopicPartition
+from fencepost.types import NO_IDENTITY, ProducerIdentity, TopicPartition
 from tests.unit.transactions.driver import CoordinatorDriver
 
 IDS = ["a", "b", "c"]
@@ -78,7 +76,7 @@ class CoordinatorAgainstModel(RuleBasedStateMachine):
             assert reply is ErrorCode.CONCURRENT_TRANSACTIONS
             self.aborted_by_coordinator(transactional_id)
         else:
-            assert isinstance(reply, InitProducerIdReply)
+            assert isinstance(reply, ProducerIdentity)
             model.moves_to(ProducerIdentity(reply.producer_id, reply.producer_epoch))
         assert model.owner != before
 
@@ -96,7 +94,7 @@ class CoordinatorAgainstModel(RuleBasedStateMachine):
             assert model.opened is not None
             self.aborted_by_coordinator(transactional_id)
         else:
-            assert isinstance(reply, InitProducerIdReply)
+            assert isinstance(reply, ProducerIdentity)
             answered = ProducerIdentity(reply.producer_id, reply.producer_epoch)
             assert model.opened is None
             assert (answered == model.owner) == (presented != model.owner)
@@ -134,7 +132,7 @@ class CoordinatorAgainstModel(RuleBasedStateMachine):
             self.check_answer_without_work(model, presented, is_commit, version, reply)
             return
         assert presented == model.owner
-        assert isinstance(reply, EndTxnReply)
+        assert isinstance(reply, ProducerIdentity)
         self.check_markers(appended, model, presented, is_commit=is_commit, version=version)
         if crash_after is not None and crash_after < len(appended):
             self.driver = self.driver.crashed(entries_before + crash_after)
@@ -144,13 +142,13 @@ class CoordinatorAgainstModel(RuleBasedStateMachine):
         model.opened = None
         model.moves_to(self.current(transactional_id))
         if version >= 5:
-            assert reply == EndTxnReply(*model.owner)
+            assert reply == ProducerIdentity(*model.owner)
             assert model.owner != presented
 
     def check_answer_without_work(
         self, model: ModelId, presented: ProducerIdentity, is_commit: bool, version: int, reply: object
     ) -> None:
-        if isinstance(reply, EndTxnReply):
+        if isinstance(reply, ProducerIdentity):
             ended = model.ended_with_bump if version >= 5 else model.ended_classic
             assert ended.get(presented) is is_commit, "confirmed an end that did not happen"
         else:
@@ -187,7 +185,7 @@ class CoordinatorAgainstModel(RuleBasedStateMachine):
 
     @rule()
     def allocate(self) -> None:
-        assert isinstance(self.driver.init(None), InitProducerIdReply)
+        assert isinstance(self.driver.init(None), ProducerIdentity)
 
     @rule()
     def restart(self) -> None:

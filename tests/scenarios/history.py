@@ -15,8 +15,8 @@ from fencepost.records.control import ControlMarker, read_marker
 from fencepost.records.header import BatchHeader, read_header
 from fencepost.records.reader import read_records
 from fencepost.transactions.log_records import LogRecord, TransactionLogRecord, decode_log_record
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import Buffer, TopicPartition
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import Buffer, ProducerIdentity, TopicPartition
 from tests.scenarios.reader import consumed_offsets
 from tests.unit.broker.builders import Broker
 

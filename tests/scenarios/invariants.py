@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 from fencepost.records.record import increment_sequence
 from fencepost.transactions.log_records import ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity, Transaction
-from fencepost.types import NO_SEQUENCE, TopicPartition
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import NO_IDENTITY, NO_SEQUENCE, ProducerIdentity, TopicPartition
 from tests.scenarios.history import CommitTold, Entry, History
 
 EPOCH_BUMP_SINCE_VERSION = 5

@@ -15,10 +15,9 @@ from fencepost.journal.segment_header import segment_name
 from fencepost.lab.simulated_disk import SimulatedDisk
 from fencepost.records.header import read_header
 from fencepost.records.reader import read_records
-from fencepost.transactions.decision import Decision
-from fencepost.transactions.log_records import TransactionLogRecord, partition_of
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import Buffer, Now, TopicPartition
+from fencepost.transactions.log_records import Decision, TransactionLogRecord, partition_of
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import Buffer, Now, ProducerIdentity, TopicPartition
 from fencepost.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
 from fencepost.wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnTopic
 from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest

@@ -11,10 +11,10 @@ from fencepost.records.builder import build_batch
 from fencepost.records.control import build_marker
 from fencepost.records.header import stamp_in_place
 from fencepost.records.record import Record
-from fencepost.transactions.log_records import ProducerIdsRecord, TransactionLogRecord
+from fencepost.transactions.log_records import Marker, ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import TopicPartition
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import ProducerIdentity, TopicPartition
 from tests.scenarios import invariants
 from tests.scenarios.history import CommitTold, Entry, History, Offsets, ReadFrom, entry_of
 from tests.scenarios.shop import Shop
@@ -259,11 +259,13 @@ def test_a_broker_that_forgets_a_marker_is_caught(monkeypatch: pytest.MonkeyPatc
     producer.send(b"a")
     producer.send(b"b", partition=1)
     coordinator = type(shop.broker.core.transactions)
-    write = coordinator._marker
+    prepare = coordinator._prepare
     monkeypatch.setattr(
         coordinator,
-        "_marker",
-        lambda self, marker, now_ms: None if marker.topic_partition == B else write(self, marker, now_ms),
+        "_prepare",
+        lambda self, entry, now_ms: (
+            None if isinstance(entry, Marker) and entry.topic_partition == B else prepare(self, entry, now_ms)
+        ),
     )
     producer.commit()
     with pytest.raises(AssertionError, match="open on"):

@@ -3,7 +3,7 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.types import ProducerIdentity
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from tests.scenarios.shop import END_VERSION, Producer, Shop
 

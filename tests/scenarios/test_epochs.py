@@ -4,7 +4,8 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import ProducerIdentity
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import Producer, Shop

@@ -8,7 +8,7 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.transactions.fencing_journal import format_time
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.types import ProducerIdentity
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import Producer, Shop
 from tests.unit.broker.builders import HOST

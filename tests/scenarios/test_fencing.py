@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.types import ProducerIdentity
 from fencepost.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

@@ -1,7 +1,7 @@
 """Both flows on one broker, and a client that changes from one to the other."""
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.types import ProducerIdentity
 from fencepost.wire.messages.api_versions import ApiVersionsRequest
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import SETTINGS, Shop

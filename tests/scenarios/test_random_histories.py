@@ -15,8 +15,7 @@ from fencepost.partition import append
 from fencepost.partition.partition import AbortedIndex
 from fencepost.partition.producer_state import ProducerState
 from fencepost.transactions.state import CoordinatorState
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import NO_OFFSET, TopicPartition
+from fencepost.types import NO_OFFSET, ProducerIdentity, TopicPartition
 from tests.scenarios.conftest import OpenShop
 from tests.scenarios.shop import PARTITIONS, TOPIC, Producer, Shop
 

@@ -7,8 +7,7 @@ import pytest
 from fencepost.broker.catalogue import OFFSETS_TOPIC
 from fencepost.errors import ErrorCode
 from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedCrash, SimulatedDisk
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import TopicPartition
+from fencepost.types import ProducerIdentity, TopicPartition
 from fencepost.wire.messages.end_txn import EndTxnRequest
 from tests.scenarios.shop import END_VERSION, TOPIC, Producer, Shop
 

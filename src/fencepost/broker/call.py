@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
+from fencepost.errors import CloseConnection
 from fencepost.types import Now
 
 SYNCED_ALREADY = -1
@@ -50,11 +51,6 @@ class Reply(NamedTuple):
 
     message: Any
     position: int = SYNCED_ALREADY
-
-
-@dataclass(frozen=True, slots=True)
-class CloseConnection:
-    reason: str
 
 
 class Silence(Enum):

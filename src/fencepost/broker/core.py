@@ -53,8 +53,8 @@ def recover(core: "BrokerCore", now: Now) -> None:
     _begin_epoch(core, now)
     _create_internal_topics(core, now)
     _forget_offsets_of_deleted_topics(core, now)
-    core.transactions.start()
-    for decision in decide_recovery(core.state.transactions, settings=core.transactions.settings, now_ms=now.wall_ms):
+    core.state.transactions.coordinator_epoch = core.state.catalogue.broker_epoch
+    for decision in decide_recovery(core.state.transactions, now_ms=now.wall_ms):
         core.transactions.run(decision, now_ms=now.wall_ms)
     resume_members(core.state.groups, now)
 

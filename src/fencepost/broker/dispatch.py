@@ -4,8 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from fencepost.broker.call import Call, CloseConnection, Outcome, Reply
-from fencepost.errors import ErrorCode
+from fencepost.broker.call import Call, Outcome, Reply
+from fencepost.errors import CloseConnection, ErrorCode
 from fencepost.wire.api import API_TABLE, API_VERSIONS, advertised
 from fencepost.wire.messages.api_versions import ApiVersion, ApiVersionsResponse
 

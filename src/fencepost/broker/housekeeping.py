@@ -91,17 +91,13 @@ class Housekeeping:
     def _abort_timed_out(self, now: Now) -> None:
         core = self._core
         for transactional_id in sweep_timed_out(core.state.transactions, monotonic_ms=now.monotonic_ms):
-            decision = decide_abort(
-                core.state.transactions, transactional_id, settings=core.transactions.settings, now_ms=now.wall_ms
-            )
+            decision = decide_abort(core.state.transactions, transactional_id, now_ms=now.wall_ms)
             core.transactions.run(decision, now_ms=now.wall_ms)
 
     def _expire_transactional_ids(self, now: Now) -> None:
         core = self._core
         if self._expiry_sweep is not None:
-            decision = self._expiry_sweep.decide(
-                core.state.transactions, settings=core.transactions.settings, monotonic_ms=now.monotonic_ms
-            )
+            decision = self._expiry_sweep.decide(core.state.transactions, monotonic_ms=now.monotonic_ms)
             core.transactions.run(decision, now_ms=now.wall_ms)
 
     def _expire_producers(self, now: Now) -> None:

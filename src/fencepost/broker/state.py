@@ -37,7 +37,7 @@ CATALOGUE_LOG = TopicPartition("__fencepost_catalogue", 0)
 class BrokerState:
     def __init__(self, settings: BrokerSettings, *, new_member_id: Callable[[str], str]) -> None:
         self.catalogue = Catalogue(defaults=topic_defaults(settings))
-        self.transactions = CoordinatorState()
+        self.transactions = CoordinatorState(settings)
         self.groups = GroupsState(settings, new_member_id)
         self.catalogue_log = PartitionLog(CATALOGUE_REF, CATALOGUE_LOG, follower=self._follow_catalogue)
         self.logs: dict[TopicPartition, PartitionLog] = {}
@@ -160,7 +160,7 @@ def load_checkpoint(state: "BrokerState", dump: Buffer) -> None:
         elif section == Section.PARTITION:
             state.logs_by_ref[number].state = partition_checkpoint.load_state(body)
         elif section == Section.TRANSACTIONS:
-            state.transactions = transactions_checkpoint.load_state(body)
+            state.transactions = transactions_checkpoint.load_state(body, state.transactions.settings)
         elif section == Section.GROUPS:
             groups_checkpoint.load_state(state.groups, bytes(body))
         else:

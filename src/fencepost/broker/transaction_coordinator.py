@@ -1,8 +1,12 @@
 """The transaction coordinator's hands: its decisions become entries of the journal, in order, in one commit group.
 
 The rules are in `transactions/`. Here a decision's records go to `__transaction_state`, its markers to the
-partitions that the transaction wrote to, and both are folded in at once. Whoever asked is answered when the last of
+partitions that the transaction wrote to, and both are folded in at once. The client is answered when the last of
 them is synced.
+
+A partition joins a transaction at the first batch that is written to it (KIP-890). In the classic flow the client has
+added the partition before, and the coordinator is asked to confirm it; with an epoch for every transaction the
+partition is added here. Either way the coordinator's record is in the journal before the batch.
 """
 
 import logging
@@ -18,10 +22,15 @@ from fencepost.records.builder import build_single
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
-from fencepost.transactions.decision import CoordinatorSettings, Decision
-from fencepost.transactions.error_translation import APPEND_ERRORS
-from fencepost.transactions.log_records import Caller, Entry, LogRecord, Marker, encode_log_record, partition_of
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.transactions.log_records import (
+    Caller,
+    Decision,
+    Entry,
+    Marker,
+    encode_log_record,
+    partition_of,
+)
+from fencepost.types import ProducerIdentity
 
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
@@ -29,25 +38,19 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger("fencepost.transactions")
 
+APPEND_FAILED = ErrorCode.NOT_COORDINATOR
+"""What Kafka's coordinators answer when they cannot append to `__transaction_state`; clients ask again."""
+EPOCH_PER_TRANSACTION = 2
+TRANSACTION_ABORTABLE_SINCE_PRODUCE_VERSION = 11
+CONCURRENT_TRANSACTIONS_SINCE_PRODUCE_VERSION = 12
+TRANSACTION_ABORTABLE_SINCE_TXN_OFFSET_COMMIT_VERSION = 4
+
 ReplyT = TypeVar("ReplyT")
 
 
 class TransactionCoordinator:
     def __init__(self, core: "BrokerCore") -> None:
         self._core = core
-        self.settings = CoordinatorSettings()
-
-    def start(self) -> None:
-        """After recovery: the coordinator epoch is that of this start of the broker, and never decreases."""
-        settings = self._core.settings
-        self.settings = CoordinatorSettings(
-            transaction_version=settings.transaction_version,
-            transaction_max_timeout_ms=settings.transaction_max_timeout_ms,
-            transaction_two_phase_commit_enable=settings.transaction_two_phase_commit_enable,
-            transactional_id_expiration_ms=settings.transactional_id_expiration_ms,
-            transactional_ids_max=settings.transactional_ids_max,
-            coordinator_epoch=self._core.state.catalogue.broker_epoch,
-        )
 
     def caller(self, call: Call) -> Caller:
         return Caller(call.client_id, call.peer.address, call.peer.connection_id)
@@ -68,7 +71,7 @@ class TransactionCoordinator:
         try:
             return self.run(decision, now_ms=now_ms)
         except DiskFull as full:
-            return Refusal(APPEND_ERRORS[ErrorCode.KAFKA_STORAGE_ERROR], f"the disk is full: {full}")
+            return Refusal(APPEND_FAILED, f"the disk is full: {full}")
 
     def explained(self, refusal: Refusal, transactional_id: str | None, presented: ProducerIdentity) -> Refusal:
         """A partition that sees a newer epoch knows no more than that; the coordinator knows whose it is."""
@@ -78,51 +81,40 @@ class TransactionCoordinator:
         return Refusal(refusal.error_code, f"{refusal.message}. {why}") if why else refusal
 
     def _prepare(self, entry: Entry, now_ms: int) -> PendingAppend | None:
-        return self._marker(entry, now_ms) if isinstance(entry, Marker) else self._record(entry, now_ms)
-
-    def _record(self, record: LogRecord, now_ms: int) -> PendingAppend:
-        count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
-        log = self._core.state.logs[partition_of(record, count)]
-        return PendingAppend(log, build_single(encode_log_record(record, timestamp_ms=now_ms)))
-
-    def _marker(self, marker: Marker, now_ms: int) -> PendingAppend | None:
-        """None where there is nothing to decide about: the topic was deleted."""
-        log = self._core.state.logs.get(marker.topic_partition)
+        """None for a marker where there is nothing to decide about: the topic was deleted."""
+        logs = self._core.state.logs
+        if not isinstance(entry, Marker):
+            count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
+            batch = build_single(encode_log_record(entry, timestamp_ms=now_ms))
+            return PendingAppend(logs[partition_of(entry, count)], batch)
+        log = logs.get(entry.topic_partition)
         if log is None:
             return None
         # A higher one was an administrator's (WriteTxnMarkers): there is no newer coordinator than this.
-        producer = log.state.producers.get(marker.producer_id)
-        seen_epoch = marker.coordinator_epoch if producer is None else producer.coordinator_epoch
-        coordinator_epoch = max(marker.coordinator_epoch, seen_epoch)
+        producer = log.state.producers.get(entry.producer_id)
+        if producer is not None and producer.coordinator_epoch > entry.coordinator_epoch:
+            entry = entry._replace(coordinator_epoch=producer.coordinator_epoch)
+        append = self.prepare_marker(log, entry, now_ms=now_ms)
+        if isinstance(append, Refusal):
+            logger.error("%s refuses %s: %s", entry.topic_partition, entry, append.message)
+            return None
+        return append
+
+    def prepare_marker(self, log: PartitionLog, marker: Marker, *, now_ms: int) -> PendingAppend | Refusal:
+        """The control batch that ends a transaction on a partition, if the partition takes it."""
         decision = decide_marker(
             log.state,
             producer_id=marker.producer_id,
             producer_epoch=marker.producer_epoch,
-            coordinator_epoch=coordinator_epoch,
+            coordinator_epoch=marker.coordinator_epoch,
             transaction_version=marker.transaction_version,
         )
         if isinstance(decision, Refusal):
-            logger.error("%s refuses %s: %s", marker.topic_partition, marker, decision.message)
-            return None
-        batch = build_marker(
-            producer_id=marker.producer_id,
-            producer_epoch=marker.producer_epoch,
-            is_commit=marker.is_commit,
-            coordinator_epoch=coordinator_epoch,
-            timestamp_ms=now_ms,
+            return decision
+        control = ControlMarker(
+            marker.producer_id, marker.producer_epoch, marker.is_commit, marker.coordinator_epoch, now_ms
         )
-        identity = marker.producer_id, marker.producer_epoch
-        return PendingAppend(log, batch, ControlMarker(*identity, marker.is_commit, coordinator_epoch, now_ms))
-
-
-# A partition joins a transaction at the first batch that is written to it (KIP-890).
-#
-# In the classic flow the client has added the partition before, and the coordinator is asked to confirm it; with an
-# epoch for every transaction the partition is added here. Either way the coordinator's record is in the journal before
-# the batch.
-
-
-EPOCH_PER_TRANSACTION = 2
+        return PendingAppend(log, build_marker(**control._asdict()), control)
 
 
 def join_transaction(
@@ -149,7 +141,7 @@ def _add(core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerId
         presented=identity,
         partitions=(log.topic_partition,),
         client_transaction_version=EPOCH_PER_TRANSACTION,
-        caller=core.transactions.caller(call),
+        connection_id=call.peer.connection_id,
         now_ms=call.now.wall_ms,
     )
     if isinstance(decision, Refusal):
@@ -166,3 +158,30 @@ def _verify(core: "BrokerCore", call: Call, log: PartitionLog, identity: Produce
         partitions=(log.topic_partition,),
     )
     return answers if isinstance(answers, Refusal) else answers[log.topic_partition]
+
+
+def produce_error(api_version: int, error_code: ErrorCode) -> ErrorCode:
+    """What a Produce answers when the coordinator refused with `error_code`.
+
+    Clients of Produce know NOT_ENOUGH_REPLICAS as retriable; CONCURRENT_TRANSACTIONS only from v12.
+    """
+    if error_code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error_code is ErrorCode.TRANSACTION_ABORTABLE and api_version < TRANSACTION_ABORTABLE_SINCE_PRODUCE_VERSION:
+        return ErrorCode.INVALID_TXN_STATE
+    is_concurrent = error_code is ErrorCode.CONCURRENT_TRANSACTIONS
+    if error_code is APPEND_FAILED or (is_concurrent and api_version < CONCURRENT_TRANSACTIONS_SINCE_PRODUCE_VERSION):
+        return ErrorCode.NOT_ENOUGH_REPLICAS
+    return error_code
+
+
+def txn_offset_commit_error(api_version: int, error_code: ErrorCode) -> ErrorCode:
+    """What a TxnOffsetCommit answers when the coordinator, or the append of the offsets, refused with `error_code`."""
+    if error_code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if error_code is ErrorCode.KAFKA_STORAGE_ERROR:
+        return APPEND_FAILED
+    is_abortable_known = api_version >= TRANSACTION_ABORTABLE_SINCE_TXN_OFFSET_COMMIT_VERSION
+    if error_code is ErrorCode.TRANSACTION_ABORTABLE and not is_abortable_known:
+        return ErrorCode.INVALID_TXN_STATE
+    return error_code

@@ -3,24 +3,13 @@
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
-from fencepost.types import NO_OFFSET, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP, TopicPartition
+from fencepost.types import NO_IDENTITY as NO_IDENTITY
+from fencepost.types import NO_OFFSET, NO_TIMESTAMP, TopicPartition
+from fencepost.types import ProducerIdentity as ProducerIdentity
 
 NO_GENERATION = -1
 NO_MEMBER_ID = ""
 NO_LEADER_EPOCH = -1
-
-
-class ProducerIdentity(NamedTuple):
-    """Who writes, as brokers see it: every record batch and every call about a transaction carries it."""
-
-    producer_id: int = NO_PRODUCER_ID
-    producer_epoch: int = NO_PRODUCER_EPOCH
-
-    def __str__(self) -> str:
-        return f"producer id {self.producer_id}, epoch {self.producer_epoch}"
-
-
-NO_IDENTITY = ProducerIdentity()
 
 
 class RecordMetadata(NamedTuple):

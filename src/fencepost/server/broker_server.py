@@ -14,9 +14,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Outcome, Reply
+from fencepost.broker.call import NO_REPLY, Call, Outcome, Reply
 from fencepost.broker.core import BrokerCore
-from fencepost.errors import CorruptLog, FencepostError, InvariantBroken
+from fencepost.errors import CloseConnection, CorruptLog, FencepostError, InvariantBroken
 from fencepost.journal.disk import SyncFailed
 from fencepost.journal.journal import CommitGroup
 from fencepost.server.connection import RECEIVED_BYTES, ClientConnection

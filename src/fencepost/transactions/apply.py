@@ -10,7 +10,8 @@ from fencepost.transactions.fencing_journal import FencingJournal, IdentityChang
 from fencepost.transactions.log_records import Cause, ProducerIdsRecord, TransactionLogRecord
 from fencepost.transactions.state import CoordinatorState, OpenTransaction
 from fencepost.transactions.states import LEGAL_TRANSITIONS, NEVER_STORED, TransactionState
-from fencepost.transactions.transaction import NO_IDENTITY, Transaction
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import NO_IDENTITY
 
 CAUSE_UNKNOWN = Cause("a request whose record names no cause", "", "")
 

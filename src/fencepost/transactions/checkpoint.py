@@ -9,12 +9,12 @@ import json
 import struct
 
 from fencepost.errors import CorruptLog, WireError
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.fencing_journal import FencingJournal, IdentityChange
 from fencepost.transactions.log_records import NO_CONNECTION, Cause, decode_transaction, encode_transaction
 from fencepost.transactions.state import CoordinatorState, OpenTransaction
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import Buffer
+from fencepost.types import Buffer, ProducerIdentity
 
 CHECKPOINT_VERSION = 1
 
@@ -32,20 +32,19 @@ def dump_state(state: CoordinatorState) -> bytes:
     return bytes(out)
 
 
-def load_state(dumped: Buffer) -> CoordinatorState:
+def load_state(dumped: Buffer, settings: BrokerSettings) -> CoordinatorState:
     try:
-        return _load(memoryview(dumped))
+        return _load(memoryview(dumped), CoordinatorState(settings))
     except (struct.error, ValueError, TypeError, WireError) as unreadable:
         raise CorruptLog(f"the coordinator's part of the checkpoint is unreadable: {unreadable}") from unreadable
 
 
-def _load(view: memoryview) -> CoordinatorState:
+def _load(view: memoryview, state: CoordinatorState) -> CoordinatorState:
     version, next_producer_id, count = _HEAD.unpack_from(view)
     if version != CHECKPOINT_VERSION:
         raise CorruptLog(
             f"the coordinator's part of the checkpoint has version {version}, known is {CHECKPOINT_VERSION}"
         )
-    state = CoordinatorState()
     state.next_producer_id = next_producer_id
     position = _HEAD.size
     for _ in range(count):

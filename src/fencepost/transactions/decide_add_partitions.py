@@ -6,15 +6,13 @@ classic flow asks. Checks of topics and rights, and what each partition is answe
 """
 
 from collections.abc import Collection
-from dataclasses import replace
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.transactions.decision import Decision
-from fencepost.transactions.log_records import Caller, TransactionLogRecord
+from fencepost.transactions.log_records import Decision, TransactionLogRecord
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
-from fencepost.types import TopicPartition
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import ProducerIdentity, TopicPartition
 
 
 def decide_add_partitions(
@@ -24,7 +22,7 @@ def decide_add_partitions(
     presented: ProducerIdentity,
     partitions: Collection[TopicPartition],
     client_transaction_version: int,
-    caller: Caller,
+    connection_id: int,
     now_ms: int,
 ) -> Decision[None] | Refusal:
     """`client_transaction_version` is 2 for AddPartitionsToTxn v4+ and the implicit adds, else 0."""
@@ -46,7 +44,7 @@ def decide_add_partitions(
         start_timestamp_ms=transaction.start_timestamp_ms if is_open else now_ms,
         client_transaction_version=client_transaction_version,
     )
-    return Decision((TransactionLogRecord(transactional_id, ongoing, connection_id=caller.connection_id),), None)
+    return Decision((TransactionLogRecord(transactional_id, ongoing, connection_id=connection_id),), None)
 
 
 def verify_partitions(
@@ -61,11 +59,12 @@ def verify_partitions(
     if isinstance(transaction, Refusal):
         return transaction
     added = transaction.partitions if transaction.state is TransactionState.ONGOING else frozenset()
-    missing = Refusal(ErrorCode.TRANSACTION_ABORTABLE, "the partition was not added to the transaction")
     return {
         topic_partition: None
         if topic_partition in added
-        else replace(missing, message=f"{topic_partition} is not part of the transaction of {transactional_id!r}")
+        else Refusal(
+            ErrorCode.TRANSACTION_ABORTABLE, f"{topic_partition} is not part of the transaction of {transactional_id!r}"
+        )
         for topic_partition in partitions
     }
 

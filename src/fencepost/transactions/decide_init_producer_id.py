@@ -10,35 +10,60 @@ Differences from Kafka, both in favour of the living owner:
 * A retry that arrives when its answer was the last usable epoch is recognised; Kafka answers -1.
 """
 
-from dataclasses import dataclass
-
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.transactions.decision import CoordinatorSettings, Decision, InitProducerIdReply
-from fencepost.transactions.ending import end, prepare_fencing
-from fencepost.transactions.log_records import Caller, ProducerIdsRecord, cause_of, record_of
+from fencepost.settings import BrokerSettings
+from fencepost.transactions.ending import fence
+from fencepost.transactions.log_records import Caller, Decision, ProducerIdsRecord, cause_of, record_of
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import (
-    NO_IDENTITY,
-    NO_TIMEOUT_MS,
-    ProducerIdentity,
-    Transaction,
-    is_exhausted,
-    next_identity,
-)
-from fencepost.types import NO_PRODUCER_EPOCH, NO_TIMESTAMP
+from fencepost.transactions.transaction import NO_TIMEOUT_MS, Transaction, is_exhausted, next_identity
+from fencepost.types import NO_IDENTITY, NO_PRODUCER_EPOCH, NO_TIMESTAMP, ProducerIdentity
+from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
-# InitProducerId v6 with keepPreparedTxn on an open transaction (KIP-939): fence the old client, keep the transaction.
-#
-# The transaction stays under its own identity; the client gets a second one, and only that one may end it. Each further
-# call moves the client's identity on. The answer names both, so that an external coordinator can compare the kept
-# identity with the one that it wrote down. Kafka has the schema but answers 35; the rules are those of the KIP's pull
-# request.
+TRANSACTIONAL_ID_BYTES_MAX = 2**15 - 1
+"""The key of a record in `__transaction_state` cannot hold a longer one, though flexible requests can."""
+
+
+def decide_init_producer_id(
+    state: CoordinatorState, request: InitProducerIdRequest, *, caller: Caller, now_ms: int
+) -> Decision[InitProducerIdResponse] | Refusal:
+    presented = ProducerIdentity(request.producer_id, request.producer_epoch)
+    is_bare = presented == NO_IDENTITY
+    if (presented.producer_id == -1) != (presented.producer_epoch == -1):
+        return Refusal(ErrorCode.INVALID_REQUEST, f"{presented}: give both or neither")
+    if request.transactional_id is None:
+        return decide_allocate_producer_id(state)
+    if (refusal := _refuse_request(request, state.settings)) is not None:
+        return refusal
+    transaction = state.transactions.get(request.transactional_id)
+    if transaction is None:
+        return _create(state, request, caller=caller, now_ms=now_ms)
+    if not is_bare and not _is_acceptable_producer_id(transaction, presented):
+        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
+    if transaction.state.is_prepare:
+        return _concurrent(transaction, "is being finished")
+    if transaction.state is not TransactionState.ONGOING:
+        return _initialise(state, transaction, request, caller=caller, now_ms=now_ms)
+    if not is_bare and presented != transaction.client_identity:
+        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
+    if request.keep_prepared_txn:
+        return decide_keep_prepared(state, transaction, caller=caller, now_ms=now_ms)
+    # The one that has the transaction open is fenced. As in Kafka the caller has to ask again for its identity.
+    entries = fence(state, transaction, cause=cause_of("InitProducerId", caller), now_ms=now_ms)
+    return Decision(entries, _concurrent(transaction, "had a transaction open, which is aborted"))
 
 
 def decide_keep_prepared(
     state: CoordinatorState, transaction: Transaction, *, caller: Caller, now_ms: int
-) -> Decision[InitProducerIdReply]:
+) -> Decision[InitProducerIdResponse]:
+    """InitProducerId v6 with keepPreparedTxn on an open transaction (KIP-939): fence the old client, keep the
+    transaction.
+
+    The transaction stays under its own identity; the client gets a second one, and only that one may end it. Each
+    further call moves the client's identity on. The answer names both, so that an external coordinator can compare the
+    kept identity with the one that it wrote down. Kafka has the schema but answers 35; the rules are those of the KIP's
+    pull request.
+    """
     client = next_identity(transaction.client_identity, fresh_producer_id=state.next_producer_id)
     kept = transaction.moved_to(
         TransactionState.ONGOING,
@@ -47,76 +72,30 @@ def decide_keep_prepared(
         next_producer_epoch=client.producer_epoch,
     )
     record = record_of(transaction, kept, cause_of("InitProducerId(keepPreparedTxn)", caller))
-    reply = InitProducerIdReply(
+    response = InitProducerIdResponse(
         producer_id=client.producer_id,
         producer_epoch=client.producer_epoch,
         ongoing_txn_producer_id=transaction.producer_id,
         ongoing_txn_producer_epoch=transaction.producer_epoch,
     )
-    return Decision((record,), reply)
+    return Decision((record,), response)
 
 
-# Producer ids: handed out in order, never twice.
-#
-# Kafka reserves blocks of 1000 because its coordinators ask a controller over the network. Here an id that belongs to a
-# transactional id is reserved by that id's own record, and one for a merely idempotent producer by a
-# `ProducerIdsRecord`: the next id is a fold over the journal like everything else, there are no gaps after a restart,
-# and nothing is held in memory that a crash could make us forget. The cost is one small record for each idempotent
-# producer that starts.
+def decide_allocate_producer_id(state: CoordinatorState) -> Decision[InitProducerIdResponse]:
+    """A fresh producer id at epoch 0, tied to no transactional id. Ids are handed out in order, never twice.
 
-
-def decide_allocate_producer_id(state: CoordinatorState) -> Decision[InitProducerIdReply]:
-    """A fresh producer id at epoch 0, tied to no transactional id."""
+    Kafka reserves blocks of 1000 because its coordinators ask a controller over the network. Here an id that belongs to
+    a transactional id is reserved by that id's own record, and one for a merely idempotent producer by a
+    `ProducerIdsRecord`: the next id is a fold over the journal like everything else, there are no gaps after a restart,
+    and nothing is held in memory that a crash could make us forget. The cost is one small record for each idempotent
+    producer that starts.
+    """
     producer_id = state.next_producer_id
     reserved = ProducerIdsRecord(next_producer_id=producer_id + 1)
-    return Decision((reserved,), InitProducerIdReply(producer_id, producer_epoch=0))
+    return Decision((reserved,), InitProducerIdResponse(producer_id=producer_id))
 
 
-TRANSACTIONAL_ID_BYTES_MAX = 2**15 - 1
-"""The key of a record in `__transaction_state` cannot hold a longer one, though flexible requests can."""
-
-Outcome = Decision[InitProducerIdReply] | Refusal
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InitProducerId:
-    transactional_id: str | None
-    transaction_timeout_ms: int = 60_000
-    presented: ProducerIdentity = NO_IDENTITY
-    enable_2pc: bool = False
-    keep_prepared_txn: bool = False
-
-    @property
-    def is_bare(self) -> bool:
-        return self.presented == NO_IDENTITY
-
-
-def decide_init_producer_id(
-    state: CoordinatorState, request: InitProducerId, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
-) -> Outcome:
-    if (request.presented.producer_id == -1) != (request.presented.producer_epoch == -1):
-        return Refusal(ErrorCode.INVALID_REQUEST, f"{request.presented}: give both or neither")
-    if request.transactional_id is None:
-        return decide_allocate_producer_id(state)
-    if (refusal := _refuse_request(request, settings)) is not None:
-        return refusal
-    transaction = state.transactions.get(request.transactional_id)
-    if transaction is None:
-        return _create(state, request, settings=settings, caller=caller, now_ms=now_ms)
-    if not _is_acceptable_producer_id(transaction, request):
-        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
-    if transaction.state.is_prepare:
-        return _concurrent(transaction, "is being finished")
-    if transaction.state is not TransactionState.ONGOING:
-        return _initialise(state, transaction, request, caller=caller, now_ms=now_ms)
-    if not request.is_bare and request.presented != transaction.client_identity:
-        return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
-    if request.keep_prepared_txn:
-        return decide_keep_prepared(state, transaction, caller=caller, now_ms=now_ms)
-    return _abort_first(state, transaction, settings=settings, caller=caller, now_ms=now_ms)
-
-
-def _refuse_request(request: InitProducerId, settings: CoordinatorSettings) -> Refusal | None:
+def _refuse_request(request: InitProducerIdRequest, settings: BrokerSettings) -> Refusal | None:
     is_two_phase_on = settings.transaction_two_phase_commit_enable
     if not request.transactional_id:
         return Refusal(ErrorCode.INVALID_REQUEST, "the transactional id is empty")
@@ -124,13 +103,13 @@ def _refuse_request(request: InitProducerId, settings: CoordinatorSettings) -> R
         return Refusal(
             ErrorCode.INVALID_REQUEST, f"the transactional id has more than {TRANSACTIONAL_ID_BYTES_MAX} bytes"
         )
-    if request.enable_2pc and not is_two_phase_on:
+    if request.enable2_pc and not is_two_phase_on:
         return Refusal(
             ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, "transaction.two.phase.commit.enable is off on this broker"
         )
     if request.keep_prepared_txn and not is_two_phase_on:
         return Refusal(ErrorCode.UNSUPPORTED_VERSION, "keepPreparedTxn needs transaction.two.phase.commit.enable")
-    if not request.enable_2pc and not 0 < request.transaction_timeout_ms <= settings.transaction_max_timeout_ms:
+    if not request.enable2_pc and not 0 < request.transaction_timeout_ms <= settings.transaction_max_timeout_ms:
         return Refusal(
             ErrorCode.INVALID_TRANSACTION_TIMEOUT,
             f"transaction.timeout.ms is {request.transaction_timeout_ms}, "
@@ -139,18 +118,19 @@ def _refuse_request(request: InitProducerId, settings: CoordinatorSettings) -> R
     return None
 
 
-def _timeout_ms(request: InitProducerId) -> int:
-    return NO_TIMEOUT_MS if request.enable_2pc else request.transaction_timeout_ms
+def _timeout_ms(request: InitProducerIdRequest) -> int:
+    return NO_TIMEOUT_MS if request.enable2_pc else request.transaction_timeout_ms
 
 
 def _create(
-    state: CoordinatorState, request: InitProducerId, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
-) -> Outcome:
+    state: CoordinatorState, request: InitProducerIdRequest, *, caller: Caller, now_ms: int
+) -> Decision[InitProducerIdResponse] | Refusal:
     """An id that is not known, or no longer: a presented identity does not matter, it gets a fresh one."""
-    if len(state.transactions) >= settings.transactional_ids_max:
+    ids_max = state.settings.transactional_ids_max
+    if len(state.transactions) >= ids_max:
         return Refusal(
             ErrorCode.POLICY_VIOLATION,
-            f"transactional.ids.max = {settings.transactional_ids_max} transactional ids are in use; "
+            f"transactional.ids.max = {ids_max} transactional ids are in use; "
             f"unused ones are forgotten after transactional.id.expiration.ms",
         )
     created = Transaction(
@@ -161,27 +141,28 @@ def _create(
         state=TransactionState.EMPTY,
         last_update_timestamp_ms=now_ms,
     )
-    return _reply_with(created, record_before=None, caller=caller)
+    return _decide(created, before=None, caller=caller)
 
 
-def _is_acceptable_producer_id(transaction: Transaction, request: InitProducerId) -> bool:
-    presented = request.presented
-    if request.is_bare or presented.producer_id == transaction.client_identity.producer_id:
+def _is_acceptable_producer_id(transaction: Transaction, presented: ProducerIdentity) -> bool:
+    if presented.producer_id == transaction.client_identity.producer_id:
         return True
     return presented.producer_id == transaction.previous_producer_id and is_exhausted(presented.producer_epoch)
 
 
 def _initialise(
-    state: CoordinatorState, transaction: Transaction, request: InitProducerId, *, caller: Caller, now_ms: int
-) -> Outcome:
+    state: CoordinatorState, transaction: Transaction, request: InitProducerIdRequest, *, caller: Caller, now_ms: int
+) -> Decision[InitProducerIdResponse] | Refusal:
     """Nothing is open: bump, or recognise a retry."""
+    presented = ProducerIdentity(request.producer_id, request.producer_epoch)
+    is_bare = presented == NO_IDENTITY
     identity, last_epoch = transaction.identity, transaction.last_producer_epoch
     previous_producer_id = transaction.previous_producer_id
-    if request.is_bare or request.presented != _identity_before(transaction):
-        if not request.is_bare and request.presented != transaction.identity:
-            return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, request.presented)
+    if is_bare or presented != _identity_before(transaction):
+        if not is_bare and presented != transaction.identity:
+            return state.refuse(ErrorCode.PRODUCER_FENCED, transaction, presented)
         identity = next_identity(transaction.identity, fresh_producer_id=state.next_producer_id)
-        last_epoch = NO_PRODUCER_EPOCH if request.is_bare else request.presented.producer_epoch
+        last_epoch = NO_PRODUCER_EPOCH if is_bare else presented.producer_epoch
         previous_producer_id = transaction.producer_id
     initialised = transaction.moved_to(
         TransactionState.EMPTY,
@@ -194,7 +175,7 @@ def _initialise(
         partitions=frozenset(),
         start_timestamp_ms=NO_TIMESTAMP,
     )
-    return _reply_with(initialised, record_before=transaction, caller=caller)
+    return _decide(initialised, before=transaction, caller=caller)
 
 
 def _identity_before(transaction: Transaction) -> ProducerIdentity:
@@ -204,29 +185,12 @@ def _identity_before(transaction: Transaction) -> ProducerIdentity:
     return ProducerIdentity(producer_id, transaction.last_producer_epoch)
 
 
-def _reply_with(initialised: Transaction, *, record_before: Transaction | None, caller: Caller) -> Outcome:
-    record = record_of(record_before, initialised, cause_of("InitProducerId", caller))
-    return Decision((record,), InitProducerIdReply(initialised.producer_id, initialised.producer_epoch))
-
-
-def _abort_first(
-    state: CoordinatorState, transaction: Transaction, *, settings: CoordinatorSettings, caller: Caller, now_ms: int
-) -> Outcome:
-    """Fence whoever has the transaction open. As in Kafka the caller has to ask again for its identity."""
-    prepared = prepare_fencing(
-        transaction,
-        transaction_version=settings.transaction_version,
-        fresh_producer_id=state.next_producer_id,
-        now_ms=now_ms,
-    )
-    entries = end(
-        transaction,
-        prepared,
-        coordinator_epoch=settings.coordinator_epoch,
-        cause=cause_of("InitProducerId", caller),
-        now_ms=now_ms,
-    )
-    return Decision(entries, _concurrent(transaction, "had a transaction open, which is aborted"))
+def _decide(
+    initialised: Transaction, *, before: Transaction | None, caller: Caller
+) -> Decision[InitProducerIdResponse]:
+    record = record_of(before, initialised, cause_of("InitProducerId", caller))
+    response = InitProducerIdResponse(producer_id=initialised.producer_id, producer_epoch=initialised.producer_epoch)
+    return Decision((record,), response)
 
 
 def _concurrent(transaction: Transaction, why: str) -> Refusal:

@@ -8,24 +8,37 @@ whose markers or COMPLETE the crash took: markers repeat, and partitions accept 
   remembers the old one. At an exhausted epoch the markers carry 32767 and COMPLETE moves to a fresh producer id
   (KIP-890).
 * The coordinator's own aborts below level 2: the epoch grows, and nothing remembers the old one.
+
+The commit point is the PREPARE record. A crash may keep any prefix of the group; how many markers made it is not
+recorded anywhere, so `decide_recovery` writes all of them again, after replay and before the first request. Ids without
+a PREPARE stay as they are.
+
+Transactions that run too long are aborted, ids that are not used are forgotten; never early, whatever the clock does.
+The wall clock can step. Durations are therefore counted on a monotonic clock, from the first sweep that saw the
+transaction open (or the id unchanged): an abort comes late by at most one sweep interval, as in Kafka, and never
+early. A monotonic clock says nothing across a restart, so:
+* an open transaction gets its whole timeout again after a restart: while the broker was down no client could finish it;
+* the idle time of an id goes on: what the wall clock says once, at the start, is taken as its age, and monotonic time
+  is added.
+Stamps in records stay on the wall clock; they are for people.
 """
 
 from typing import NamedTuple
 
 from fencepost.errors import InvariantBroken
-from fencepost.transactions.decision import CoordinatorSettings, Decision
-from fencepost.transactions.log_records import Cause, Entry, Marker, TransactionLogRecord, record_of
+from fencepost.transactions.log_records import Cause, Decision, Entry, Marker, TransactionLogRecord, record_of
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import (
     FENCING_EPOCH,
     NO_TIMEOUT_MS,
-    ProducerIdentity,
     Transaction,
     is_exhausted,
     next_identity,
 )
-from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID
+from fencepost.types import NO_IDENTITY, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, ProducerIdentity
+
+RECOVERY = Cause("roll-forward at recovery", "", "")
 
 PREPARED = {True: TransactionState.PREPARE_COMMIT, False: TransactionState.PREPARE_ABORT}
 COMPLETED = {
@@ -43,7 +56,7 @@ def prepare_bumping_epoch(
 ) -> Transaction:
     """With nothing open (an empty abort) the transaction starts and ends at once."""
     presented = transaction.client_identity
-    successor = ProducerIdentity(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
+    successor = NO_IDENTITY
     if transaction.is_kept or is_exhausted(presented.producer_epoch):
         successor = next_identity(presented, fresh_producer_id=fresh_producer_id)
     is_open = transaction.state is TransactionState.ONGOING
@@ -62,7 +75,7 @@ def prepare_bumping_epoch(
 def prepare_fencing(
     transaction: Transaction, *, transaction_version: int, fresh_producer_id: int, now_ms: int
 ) -> Transaction:
-    """The coordinator's own abort: by timeout, or because somebody else initialises the id."""
+    """The coordinator's own abort: by timeout, or because another client initialises the id."""
     bumped = prepare_bumping_epoch(
         transaction,
         is_commit=False,
@@ -118,29 +131,36 @@ def markers_of(prepared: Transaction, *, coordinator_epoch: int) -> list[Marker]
     ]
 
 
-def finish(prepared: Transaction, *, coordinator_epoch: int, cause: Cause, now_ms: int) -> tuple[Entry, ...]:
+def finish(state: CoordinatorState, prepared: Transaction, *, cause: Cause, now_ms: int) -> tuple[Entry, ...]:
     """Markers and COMPLETE of a decided transaction."""
     complete = record_of(prepared, completed(prepared, now_ms=now_ms), cause)
-    return (*markers_of(prepared, coordinator_epoch=coordinator_epoch), complete)
+    return (*markers_of(prepared, coordinator_epoch=state.coordinator_epoch), complete)
 
 
-def end(
-    transaction: Transaction, prepared: Transaction, *, coordinator_epoch: int, cause: Cause, now_ms: int
-) -> tuple[Entry, ...]:
+def end(state: CoordinatorState, prepared: Transaction, *, cause: Cause, now_ms: int) -> tuple[Entry, ...]:
     """PREPARE, markers and COMPLETE."""
-    prepare = record_of(transaction, prepared, cause)
-    return (prepare, *finish(prepared, coordinator_epoch=coordinator_epoch, cause=cause, now_ms=now_ms))
+    prepare = record_of(state.transactions[prepared.transactional_id], prepared, cause)
+    return (prepare, *finish(state, prepared, cause=cause, now_ms=now_ms))
 
 
-# Transactions that run too long are aborted, ids that nobody uses are forgotten; never early, whatever the clock does.
-#
-# The wall clock can step. Durations are therefore counted on a monotonic clock, from the first sweep that saw the
-# transaction open (or the id unchanged): an abort comes late by at most one sweep interval, as in Kafka, and never
-# early. A monotonic clock says nothing across a restart, so:
-# * an open transaction gets its whole timeout again after a restart: while the broker was down nobody could finish it;
-# * the idle time of an id goes on: what the wall clock says once, at the start, is taken as its age, and monotonic time
-#   is added.
-# Stamps in records stay on the wall clock; they are for people.
+def fence(state: CoordinatorState, transaction: Transaction, *, cause: Cause, now_ms: int) -> tuple[Entry, ...]:
+    """The coordinator's own abort of an open transaction."""
+    prepared = prepare_fencing(
+        transaction,
+        transaction_version=state.settings.transaction_version,
+        fresh_producer_id=state.next_producer_id,
+        now_ms=now_ms,
+    )
+    return end(state, prepared, cause=cause, now_ms=now_ms)
+
+
+def decide_recovery(state: CoordinatorState, *, now_ms: int) -> list[Decision[None]]:
+    """One decision for each id that is decided and not complete, in the order of the ids."""
+    return [
+        Decision(finish(state, transaction, cause=RECOVERY, now_ms=now_ms), None)
+        for _, transaction in sorted(state.transactions.items())
+        if transaction.state.is_prepare
+    ]
 
 
 def sweep_timed_out(state: CoordinatorState, *, monotonic_ms: int) -> list[str]:
@@ -155,28 +175,13 @@ def sweep_timed_out(state: CoordinatorState, *, monotonic_ms: int) -> list[str]:
     return sorted(due)
 
 
-def decide_abort(
-    state: CoordinatorState,
-    transactional_id: str,
-    *,
-    settings: CoordinatorSettings,
-    cause: Cause | None = None,
-    now_ms: int,
-) -> Decision[None]:
-    """The coordinator's own abort of an open transaction; with nothing open any more it does nothing."""
+def decide_abort(state: CoordinatorState, transactional_id: str, *, now_ms: int) -> Decision[None]:
+    """The abort of a transaction that has timed out; with nothing open any more it does nothing."""
     transaction = state.transactions.get(transactional_id)
     if transaction is None or transaction.state is not TransactionState.ONGOING:
         return Decision((), None)
-    cause = cause or Cause(f"transaction timeout of {transaction.timeout_ms} ms", "", "")
-    prepared = prepare_fencing(
-        transaction,
-        transaction_version=settings.transaction_version,
-        fresh_producer_id=state.next_producer_id,
-        now_ms=now_ms,
-    )
-    return Decision(
-        end(transaction, prepared, coordinator_epoch=settings.coordinator_epoch, cause=cause, now_ms=now_ms), None
-    )
+    cause = Cause(f"transaction timeout of {transaction.timeout_ms} ms", "", "")
+    return Decision(fence(state, transaction, cause=cause, now_ms=now_ms), None)
 
 
 class Sighting(NamedTuple):
@@ -196,7 +201,7 @@ class ExpirySweep:
             for transactional_id, transaction in state.transactions.items()
         }
 
-    def decide(self, state: CoordinatorState, *, settings: CoordinatorSettings, monotonic_ms: int) -> Decision[None]:
+    def decide(self, state: CoordinatorState, *, monotonic_ms: int) -> Decision[None]:
         """Tombstones for all ids that have been idle for `transactional_id_expiration_ms`."""
         sightings: dict[str, Sighting] = {}
         expired = []
@@ -206,28 +211,9 @@ class ExpirySweep:
                 sighting = Sighting(transaction, monotonic_ms, 0)
             sightings[transactional_id] = sighting
             idle_ms = sighting.age_ms + monotonic_ms - sighting.seen_monotonic_ms
-            if transaction.state.can_expire and idle_ms >= settings.transactional_id_expiration_ms:
+            if transaction.state.can_expire and idle_ms >= state.settings.transactional_id_expiration_ms:
                 expired.append(transactional_id)
         self._sightings = sightings
         return Decision(
             tuple(TransactionLogRecord(transactional_id, None) for transactional_id in sorted(expired)), None
         )
-
-
-# Roll forward what a crash cut: every id that replay left in Prepare* gets its markers and its COMPLETE.
-#
-# The commit point is the PREPARE record. A crash may keep any prefix of (PREPARE, markers, COMPLETE); how many markers
-# made it is not recorded anywhere, so all are written again, and partitions accept repeats. Ids without a PREPARE stay
-# as they are. Run it after replay and before the first request, append the entries in one commit group.
-
-
-RECOVERY = Cause("roll-forward at recovery", "", "")
-
-
-def decide_recovery(state: CoordinatorState, *, settings: CoordinatorSettings, now_ms: int) -> list[Decision[None]]:
-    """One decision for each id that is decided and not complete, in the order of the ids."""
-    return [
-        Decision(finish(transaction, coordinator_epoch=settings.coordinator_epoch, cause=RECOVERY, now_ms=now_ms), None)
-        for _, transaction in sorted(state.transactions.items())
-        if transaction.state.is_prepare
-    ]

@@ -13,7 +13,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from fencepost.transactions.log_records import Cause
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import ProducerIdentity
 
 TAKE_OVERS_KEPT = 16
 ENDS_KEPT = 4

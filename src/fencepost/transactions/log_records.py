@@ -1,17 +1,22 @@
-"""The bytes of `__transaction_state`: Kafka's TransactionLogKey and TransactionLogValue, so that its tools can read it.
+"""What the coordinator decides, as entries of the journal, and the bytes of `__transaction_state`.
 
-Ours, and skipped by others: `last_producer_epoch` is always written (a tagged field), the cause of an identity change
-is a record header, and a `ProducerIdsRecord` has a key of a version that Kafka does not know. A key or value of a
-version that we do not know reads as None: it comes from a newer broker and is passed over.
+`decide_*` returns a `Decision`, or a `Refusal`. The broker appends every entry, in order, and calls `apply` for each
+record at once. The reply, also one that is a `Refusal`, leaves when the last entry is synced. A plain `Refusal` changes
+nothing, but what it shows may not be synced yet either.
+
+The bytes are Kafka's TransactionLogKey and TransactionLogValue, so that its tools can read them. Ours, and skipped by
+others: `last_producer_epoch` is always written (a tagged field), the cause of an identity change is a record header,
+and a `ProducerIdsRecord` has a key of a version that Kafka does not know. A key or value of a version that we do not
+know reads as None: it comes from a newer broker and is passed over.
 """
 
 import json
 import struct
 from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
-from fencepost.errors import CorruptLog, WireError
+from fencepost.errors import CorruptLog, Refusal, WireError
 from fencepost.java_hash import partition_for
 from fencepost.records.record import Headers, Record
 from fencepost.transactions.states import TransactionState
@@ -21,18 +26,22 @@ from fencepost.wire.message import Output, record_version
 from fencepost.wire.messages.transaction_log import PartitionsSchema, TransactionLogKey, TransactionLogValue
 from fencepost.wire.writing import write_compact_array, write_uvarint
 
-# What a decision appends to the journal, as values; `log_records` knows their bytes.
-#
-# * `TransactionLogRecord` goes to the partition of `__transaction_state` that the transactional id hashes to.
-# * `Marker` becomes a control batch on its partition.
-# * `ProducerIdsRecord` goes wherever the broker keeps its own facts.
-
-
 NO_CONNECTION = 0
-"""Older than every connection, so that what was opened on an unknown one is never held against anybody."""
-
+"""Older than every connection, so that what was opened on an unknown one is never held against a client."""
 
 CLIENT_ID_CHARACTERS_MAX = 128
+
+TRANSACTION_STATE_TOPIC = "__transaction_state"
+KEY_VERSION = 0
+VALUE_VERSION = 1
+PRODUCER_IDS_KEY_VERSION = 10000
+PRODUCER_IDS_PARTITION = 0
+CAUSE_HEADER = "fencepost.cause"
+
+_PRODUCER_IDS_KEY = struct.pack(">h", PRODUCER_IDS_KEY_VERSION)
+_PRODUCER_IDS_VALUE = struct.Struct(">hq")
+
+_encode_json = json.JSONEncoder(separators=(",", ":")).encode
 
 
 class Caller(NamedTuple):
@@ -57,7 +66,8 @@ def cause_of(request: str, caller: Caller) -> Cause:
 
 
 class TransactionLogRecord(NamedTuple):
-    """The next value of a transactional id; None is the tombstone of an expired one."""
+    """The next value of a transactional id, for the partition of `__transaction_state` that the id hashes to; None is
+    the tombstone of an expired one."""
 
     transactional_id: str
     transaction: Transaction | None
@@ -89,22 +99,14 @@ class ProducerIdsRecord(NamedTuple):
     next_producer_id: int
 
 
-Entry = TransactionLogRecord | Marker | ProducerIdsRecord
-
-
-TRANSACTION_STATE_TOPIC = "__transaction_state"
-KEY_VERSION = 0
-VALUE_VERSION = 1
-PRODUCER_IDS_KEY_VERSION = 10000
-PRODUCER_IDS_PARTITION = 0
-CAUSE_HEADER = "fencepost.cause"
-
-_PRODUCER_IDS_KEY = struct.pack(">h", PRODUCER_IDS_KEY_VERSION)
-_PRODUCER_IDS_VALUE = struct.Struct(">hq")
-
-_encode_json = json.JSONEncoder(separators=(",", ":")).encode
-
 LogRecord = TransactionLogRecord | ProducerIdsRecord
+Entry = LogRecord | Marker
+Reply = TypeVar("Reply", covariant=True)
+
+
+class Decision(NamedTuple, Generic[Reply]):
+    entries: tuple[Entry, ...]
+    reply: Reply | Refusal
 
 
 def _tagged(tag: int, code: str) -> Callable[[int], bytes]:

@@ -5,20 +5,23 @@ memory: it has an entry for each Ongoing id, and `carried_on` and the timeout sw
 """
 
 from fencepost.errors import ErrorCode, Refusal
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.fencing_journal import FencingJournal, explain_fencing
 from fencepost.transactions.log_records import NO_CONNECTION
-from fencepost.transactions.transaction import ProducerIdentity, Transaction
-
-# What is remembered about an open transaction, in memory only: its connections, and since when it has been seen.
-#
-# **Delayed EndTxn.** Up to v4 an EndTxn names no transaction, only an epoch that many transactions share. One that
-# comes late, from a connection whose client has long moved on to another, would end the wrong transaction. So: an
-# EndTxn whose connection is older than the one that opened the current transaction, and has carried nothing for this id
-# since, is not answered and its connection is closed. A living client asks again on a new connection; a late packet has
-# nobody behind it. After a restart every connection is new and the opener is unknown, so nobody is turned away.
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import ProducerIdentity
 
 
 class OpenTransaction:
+    """What is remembered about an open transaction, in memory only: its connections, and since when it has been seen.
+
+    **Delayed EndTxn.** Up to v4 an EndTxn names no transaction, only an epoch that many transactions share. One that
+    comes late, from a connection whose client has long moved on to another, would end the wrong transaction. So: an
+    EndTxn whose connection is older than the one that opened the current transaction, and has carried nothing for this
+    id since, is not answered and its connection is closed. A living client asks again on a new connection; a late
+    packet has no client behind it. After a restart every connection is new and the opener is unknown: none is closed.
+    """
+
     __slots__ = ("connections_since", "first_seen_monotonic_ms", "opened_on")
 
     def __init__(self, opened_on: int) -> None:
@@ -39,9 +42,19 @@ class OpenTransaction:
 
 
 class CoordinatorState:
-    __slots__ = ("fencing_journals", "next_producer_id", "open_transactions", "transactions")
+    __slots__ = (
+        "coordinator_epoch",
+        "fencing_journals",
+        "next_producer_id",
+        "open_transactions",
+        "settings",
+        "transactions",
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, settings: BrokerSettings) -> None:
+        self.settings = settings
+        self.coordinator_epoch = 0
+        """Of this start of the broker; written into every marker. Partitions refuse a marker with a smaller one."""
         self.transactions: dict[str, Transaction] = {}
         self.fencing_journals: dict[str, FencingJournal] = {}
         self.open_transactions: dict[str, OpenTransaction] = {}

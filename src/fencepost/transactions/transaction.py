@@ -8,7 +8,7 @@ that the transaction runs under, and the one that the client must present, held 
 from typing import NamedTuple, TypedDict, Unpack
 
 from fencepost.transactions.states import TransactionState
-from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP, TopicPartition
+from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_TIMESTAMP, ProducerIdentity, TopicPartition
 
 LAST_USABLE_EPOCH = 32766
 """Clients never hold a higher epoch: 32767 is kept back so that the coordinator can always fence."""
@@ -17,17 +17,6 @@ FENCING_EPOCH = 32767
 
 NO_TIMEOUT_MS = 2**31 - 1
 """The timeout of a producer with two-phase commit: its transactions never time out (KIP-939)."""
-
-
-class ProducerIdentity(NamedTuple):
-    producer_id: int
-    producer_epoch: int
-
-    def __str__(self) -> str:
-        return f"producer id {self.producer_id} epoch {self.producer_epoch}"
-
-
-NO_IDENTITY = ProducerIdentity(NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
 
 
 class TransactionChanges(TypedDict, total=False):

@@ -3,23 +3,18 @@
 Every decision is checked to have changed nothing. `crashed` reads back a prefix of the journal, as recovery does.
 """
 
-from fencepost.errors import ErrorCode, Refusal
+from fencepost.errors import CloseConnection, ErrorCode, Refusal
 from fencepost.records.record import Record
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.apply import apply, replay
 from fencepost.transactions.checkpoint import dump_state
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
-from fencepost.transactions.decide_end_txn import EndTxn, decide_end_txn
-from fencepost.transactions.decide_init_producer_id import InitProducerId, decide_init_producer_id
-from fencepost.transactions.decision import (
-    CloseConnection,
-    CoordinatorSettings,
-    Decision,
-    EndTxnReply,
-    InitProducerIdReply,
-)
+from fencepost.transactions.decide_end_txn import decide_end_txn
+from fencepost.transactions.decide_init_producer_id import decide_init_producer_id
 from fencepost.transactions.ending import ExpirySweep, decide_abort, decide_recovery, sweep_timed_out
 from fencepost.transactions.log_records import (
     Caller,
+    Decision,
     Marker,
     TransactionLogRecord,
     decode_log_record,
@@ -27,8 +22,10 @@ from fencepost.transactions.log_records import (
 )
 from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import NO_IDENTITY, ProducerIdentity, Transaction
-from fencepost.types import TopicPartition
+from fencepost.transactions.transaction import Transaction
+from fencepost.types import NO_IDENTITY, ProducerIdentity, TopicPartition
+from fencepost.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 NOW_MS = 1_700_000_000_000
 ID = "shop-0"
@@ -39,14 +36,15 @@ OTHER = Caller("client-2", "127.0.0.1:1002", 2)
 
 
 class CoordinatorDriver:
-    def __init__(self, settings: CoordinatorSettings | None = None) -> None:
-        self.state = CoordinatorState()
-        self.settings = settings or CoordinatorSettings()
+    def __init__(self, settings: BrokerSettings | None = None, *, coordinator_epoch: int = 0) -> None:
+        self.state = CoordinatorState(settings or BrokerSettings())
+        self.state.coordinator_epoch = coordinator_epoch
         self.journal: list[Record | Marker] = []
         self.now_ms = NOW_MS
         self.monotonic_ms = 0
         self.expiry = ExpirySweep(self.state, now_ms=self.now_ms, monotonic_ms=0)
         self.refusal = Refusal(ErrorCode.NONE)
+        self.response: InitProducerIdResponse | EndTxnResponse | None = None
 
     def run(self, outcome: object) -> object:
         """Append and apply a decision, give back its reply, or the error code of a refusal."""
@@ -75,32 +73,31 @@ class CoordinatorDriver:
         enable_2pc: bool = False,
         keep_prepared_txn: bool = False,
         caller: Caller = CALLER,
-    ) -> InitProducerIdReply | ErrorCode:
+    ) -> ProducerIdentity | ErrorCode:
         before = dump_state(self.state)
-        request = InitProducerId(
-            transactional_id=transactional_id,
-            transaction_timeout_ms=timeout_ms,
-            presented=ProducerIdentity(*presented),
-            enable_2pc=enable_2pc,
-            keep_prepared_txn=keep_prepared_txn,
-        )
-        outcome = decide_init_producer_id(
-            self.state, request, settings=self.settings, caller=caller, now_ms=self.now_ms
-        )
+        request = InitProducerIdRequest(transactional_id, timeout_ms, *presented, enable_2pc, keep_prepared_txn)
+        outcome = decide_init_producer_id(self.state, request, caller=caller, now_ms=self.now_ms)
         self.pure(before)
         reply = self.run(outcome)
         if transactional_id is not None:
             self.state.carried_on(transactional_id, caller.connection_id)
-        assert isinstance(reply, InitProducerIdReply | ErrorCode)
-        return reply
+        return self._identity(reply)
+
+    def _identity(self, reply: object) -> ProducerIdentity | ErrorCode:
+        """What a client goes on with; the whole answer is in `response`."""
+        if isinstance(reply, ErrorCode):
+            return reply
+        assert isinstance(reply, InitProducerIdResponse | EndTxnResponse)
+        self.response = reply
+        return ProducerIdentity(reply.producer_id, reply.producer_epoch)
 
     def owner(self, transactional_id: str = ID, **options: object) -> ProducerIdentity:
         """InitProducerId, asked again while it answers CONCURRENT_TRANSACTIONS, as clients do."""
         reply = self.init(transactional_id, **options)  # type: ignore[arg-type]
         if reply is ErrorCode.CONCURRENT_TRANSACTIONS:
             reply = self.init(transactional_id, **options)  # type: ignore[arg-type]
-        assert isinstance(reply, InitProducerIdReply), self.refusal
-        return ProducerIdentity(reply.producer_id, reply.producer_epoch)
+        assert isinstance(reply, ProducerIdentity), self.refusal
+        return reply
 
     def add(
         self,
@@ -117,7 +114,7 @@ class CoordinatorDriver:
             presented=ProducerIdentity(*presented),
             partitions=partitions or (INVOICES,),
             client_transaction_version=version,
-            caller=caller,
+            connection_id=caller.connection_id,
             now_ms=self.now_ms,
         )
         self.pure(before)
@@ -141,19 +138,13 @@ class CoordinatorDriver:
         version: int,
         transactional_id: str = ID,
         caller: Caller = CALLER,
-    ) -> EndTxnReply | CloseConnection | ErrorCode:
+    ) -> ProducerIdentity | CloseConnection | ErrorCode:
         before = dump_state(self.state)
-        request = EndTxn(
-            transactional_id=transactional_id,
-            presented=ProducerIdentity(*presented),
-            is_commit=is_commit,
-            api_version=version,
-        )
-        outcome = decide_end_txn(self.state, request, settings=self.settings, caller=caller, now_ms=self.now_ms)
+        request = EndTxnRequest(transactional_id, *presented, is_commit)
+        outcome = decide_end_txn(self.state, request, api_version=version, caller=caller, now_ms=self.now_ms)
         self.pure(before)
         reply = self.run(outcome)
-        assert isinstance(reply, EndTxnReply | CloseConnection | ErrorCode)
-        return reply
+        return reply if isinstance(reply, CloseConnection) else self._identity(reply)
 
     def pass_time(self, milliseconds: int) -> None:
         self.now_ms += milliseconds
@@ -162,17 +153,17 @@ class CoordinatorDriver:
     def sweep(self) -> list[str]:
         due = sweep_timed_out(self.state, monotonic_ms=self.monotonic_ms)
         for transactional_id in due:
-            self.run(decide_abort(self.state, transactional_id, settings=self.settings, now_ms=self.now_ms))
+            self.run(decide_abort(self.state, transactional_id, now_ms=self.now_ms))
         return due
 
     def time_out(self) -> None:
         """Let the open transactions run into their timeout."""
         self.sweep()
-        self.pass_time(self.settings.transaction_max_timeout_ms + 1)
+        self.pass_time(self.state.settings.transaction_max_timeout_ms + 1)
         assert self.sweep(), "nothing timed out"
 
     def expire(self) -> list[str]:
-        decision = self.expiry.decide(self.state, settings=self.settings, monotonic_ms=self.monotonic_ms)
+        decision = self.expiry.decide(self.state, monotonic_ms=self.monotonic_ms)
         self.run(decision)
         return [entry.transactional_id for entry in decision.entries if isinstance(entry, TransactionLogRecord)]
 
@@ -199,7 +190,7 @@ class CoordinatorDriver:
 
     def crashed(self, entries_kept: int | None = None, *, is_recovered: bool = True) -> "CoordinatorDriver":
         """The coordinator after a restart that found the first entries of the journal."""
-        restarted = CoordinatorDriver(self.settings)
+        restarted = CoordinatorDriver(self.state.settings)
         restarted.now_ms, restarted.monotonic_ms = self.now_ms, 0
         restarted.journal = self.journal[:entries_kept]
         for entry in restarted.journal:
@@ -208,7 +199,7 @@ class CoordinatorDriver:
                 assert record is not None
                 replay(restarted.state, record)
         if is_recovered:
-            for decision in decide_recovery(restarted.state, settings=self.settings, now_ms=self.now_ms):
+            for decision in decide_recovery(restarted.state, now_ms=self.now_ms):
                 restarted.run(decision)
         restarted.expiry = ExpirySweep(restarted.state, now_ms=restarted.now_ms, monotonic_ms=0)
         return restarted

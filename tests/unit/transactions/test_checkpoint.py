@@ -1,9 +1,14 @@
 import pytest
 
 from fencepost.errors import CorruptLog, ErrorCode
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.checkpoint import dump_state, load_state
 from fencepost.transactions.state import CoordinatorState
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver
+
+
+def loaded_from(dumped: bytes) -> CoordinatorState:
+    return load_state(dumped, BrokerSettings())
 
 
 def busy_coordinator() -> CoordinatorDriver:
@@ -18,7 +23,7 @@ def busy_coordinator() -> CoordinatorDriver:
 
 def test_a_state_comes_back_from_its_bytes() -> None:
     state = busy_coordinator().state
-    loaded = load_state(dump_state(state))
+    loaded = loaded_from(dump_state(state))
     assert loaded.transactions == state.transactions
     assert loaded.next_producer_id == state.next_producer_id
     assert set(loaded.open_transactions) == set(state.open_transactions) == {"open"}
@@ -29,30 +34,31 @@ def test_the_newest_fencing_is_still_explained_after_a_checkpoint() -> None:
     driver = busy_coordinator()
     zombie = driver.transaction.identity
     driver.owner(caller=OTHER)
-    driver.state = load_state(dump_state(driver.state))
+    driver.state = loaded_from(dump_state(driver.state))
     assert driver.add((zombie.producer_id, zombie.producer_epoch), INVOICES) is ErrorCode.PRODUCER_FENCED
     assert "client-2" in driver.refusal.message
     assert len(driver.state.fencing_journals[ID].changes) == 2
 
 
 def test_nothing_comes_back_from_nothing() -> None:
-    assert dump_state(load_state(dump_state(CoordinatorState()))) == dump_state(CoordinatorState())
+    empty = dump_state(CoordinatorState(BrokerSettings()))
+    assert dump_state(loaded_from(empty)) == empty
 
 
 def test_bytes_cut_anywhere_are_corrupt() -> None:
     dumped = dump_state(busy_coordinator().state)
     for length in range(len(dumped)):
         with pytest.raises(CorruptLog):
-            load_state(dumped[:length])
+            loaded_from(dumped[:length])
 
 
 @pytest.mark.parametrize("damage", [b"\x00\x02", b"\x7f\xff"])
 def test_a_checkpoint_of_another_version_is_refused(damage: bytes) -> None:
     dumped = dump_state(busy_coordinator().state)
     with pytest.raises(CorruptLog, match="version"):
-        load_state(damage + dumped[2:])
+        loaded_from(damage + dumped[2:])
 
 
 def test_bytes_after_the_end_are_corrupt() -> None:
     with pytest.raises(CorruptLog, match="follow"):
-        load_state(dump_state(busy_coordinator().state) + b"\x00")
+        loaded_from(dump_state(busy_coordinator().state) + b"\x00")

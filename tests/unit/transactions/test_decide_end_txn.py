@@ -1,6 +1,6 @@
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import EndTxnReply
 from fencepost.transactions.states import TransactionState
+from fencepost.types import ProducerIdentity
 from tests.unit.transactions.driver import INVOICES, CoordinatorDriver
 
 
@@ -19,7 +19,9 @@ def test_an_abort_with_nothing_open_starts_and_ends_at_once() -> None:
     driver = CoordinatorDriver()
     owner = driver.owner()
     driver.pass_time(500)
-    assert driver.end(owner, is_commit=False, version=5) == EndTxnReply(owner.producer_id, owner.producer_epoch + 1)
+    assert driver.end(owner, is_commit=False, version=5) == ProducerIdentity(
+        owner.producer_id, owner.producer_epoch + 1
+    )
     assert driver.logged_states[-2:] == [TransactionState.PREPARE_ABORT, TransactionState.COMPLETE_ABORT]
     assert driver.transaction.start_timestamp_ms == driver.now_ms
     assert driver.markers == []
@@ -38,7 +40,7 @@ def test_the_retry_across_producer_ids_is_only_for_the_first_epoch_of_the_fresh_
     driver.put(TransactionState.COMPLETE_COMMIT, producer_epoch=3, **changes)
     assert driver.end((7, 32766), version=5) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
     driver.put(TransactionState.COMPLETE_COMMIT, producer_epoch=0, **changes)
-    assert driver.end((7, 32766), version=5) == EndTxnReply(8, 0)
+    assert driver.end((7, 32766), version=5) == ProducerIdentity(8, 0)
 
 
 def test_a_refusal_says_what_state_stood_in_the_way() -> None:

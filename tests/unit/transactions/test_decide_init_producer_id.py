@@ -1,31 +1,32 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import CoordinatorSettings, InitProducerIdReply
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.states import TransactionState
 from fencepost.transactions.transaction import NO_TIMEOUT_MS
+from fencepost.types import ProducerIdentity
 from tests.unit.transactions.driver import ID, INVOICES, OTHER, CoordinatorDriver
 
-TWO_PHASE = CoordinatorSettings(transaction_two_phase_commit_enable=True)
+TWO_PHASE = BrokerSettings(transaction_two_phase_commit_enable=True)
 
 
 def test_a_new_id_starts_at_epoch_0_and_each_taking_over_moves_it_on() -> None:
     driver = CoordinatorDriver()
-    assert [driver.init() for _ in range(3)] == [InitProducerIdReply(0, epoch) for epoch in range(3)]
+    assert [driver.init() for _ in range(3)] == [ProducerIdentity(0, epoch) for epoch in range(3)]
 
 
 def test_a_retry_keeps_working_after_the_answer_was_the_last_usable_epoch() -> None:
     driver = CoordinatorDriver()
     driver.put(TransactionState.EMPTY, producer_epoch=32765)
-    assert driver.init(presented=(7, 32765)) == InitProducerIdReply(7, 32766)
-    assert driver.init(presented=(7, 32765)) == InitProducerIdReply(7, 32766)
+    assert driver.init(presented=(7, 32765)) == ProducerIdentity(7, 32766)
+    assert driver.init(presented=(7, 32765)) == ProducerIdentity(7, 32766)
 
 
 @pytest.mark.parametrize("presented", [(-1, -1), (7, 32766)])
 def test_an_exhausted_epoch_moves_to_a_fresh_producer_id(presented: tuple[int, int]) -> None:
     driver = CoordinatorDriver()
     driver.put(TransactionState.EMPTY, producer_epoch=32766)
-    assert driver.init(presented=presented) == InitProducerIdReply(8, 0)
+    assert driver.init(presented=presented) == ProducerIdentity(8, 0)
     assert driver.transaction.previous_producer_id == 7
 
 
@@ -35,7 +36,7 @@ def test_the_retry_of_a_move_to_a_fresh_producer_id_is_recognised_every_time_als
     driver.init(presented=(7, 32766))
     for _ in range(3):
         driver = driver.crashed()
-        assert driver.init(presented=(7, 32766)) == InitProducerIdReply(8, 0)
+        assert driver.init(presented=(7, 32766)) == ProducerIdentity(8, 0)
 
 
 def test_after_a_bare_move_to_a_fresh_producer_id_the_old_owner_is_fenced() -> None:
@@ -68,7 +69,7 @@ def test_half_an_identity_is_an_invalid_request(presented: tuple[int, int]) -> N
 def test_an_id_that_the_log_cannot_hold_is_refused(transactional_id: str, is_accepted: bool) -> None:
     driver = CoordinatorDriver()
     reply = driver.init(transactional_id)
-    assert reply == (InitProducerIdReply(0, 0) if is_accepted else ErrorCode.INVALID_REQUEST)
+    assert reply == (ProducerIdentity(0, 0) if is_accepted else ErrorCode.INVALID_REQUEST)
 
 
 @pytest.mark.parametrize("timeout_ms", [-1, 0, 900_001, 2**31 - 1])
@@ -89,14 +90,8 @@ def test_the_timeout_of_the_last_initialisation_counts(timeout_ms: int) -> None:
 def test_a_producer_without_transactional_id_gets_a_fresh_producer_id_each_time() -> None:
     driver = CoordinatorDriver()
     replies = [driver.init(None), driver.init(None, timeout_ms=0), driver.crashed().init(None)]
-    assert replies == [InitProducerIdReply(producer_id, 0) for producer_id in range(3)]
+    assert replies == [ProducerIdentity(producer_id, 0) for producer_id in range(3)]
     assert driver.state.transactions == {}
-
-
-def test_two_phase_commit_is_refused_unless_it_is_switched_on() -> None:
-    driver = CoordinatorDriver()
-    assert driver.init(enable_2pc=True) is ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    assert driver.init(keep_prepared_txn=True) is ErrorCode.UNSUPPORTED_VERSION
 
 
 def test_two_phase_commit_has_no_timeout_whatever_the_request_says() -> None:
@@ -106,12 +101,12 @@ def test_two_phase_commit_has_no_timeout_whatever_the_request_says() -> None:
 
 
 def test_no_more_ids_than_the_limit_are_created_and_known_ones_go_on() -> None:
-    driver = CoordinatorDriver(CoordinatorSettings(transactional_ids_max=2))
+    driver = CoordinatorDriver(BrokerSettings(transactional_ids_max=2))
     driver.init("a")
     driver.init("b")
     assert driver.init("c") is ErrorCode.POLICY_VIOLATION
     assert "transactional.ids.max" in driver.refusal.message
-    assert driver.init("a") == InitProducerIdReply(0, 1)
+    assert driver.init("a") == ProducerIdentity(0, 1)
 
 
 def test_initialising_clears_what_the_finished_transaction_left() -> None:
@@ -127,7 +122,7 @@ def test_initialising_clears_what_the_finished_transaction_left() -> None:
 
 
 def test_below_level_2_an_owner_cannot_resume_after_its_own_timeout() -> None:
-    driver = CoordinatorDriver(CoordinatorSettings(transaction_version=1))
+    driver = CoordinatorDriver(BrokerSettings(transaction_version=1))
     owner = driver.owner()
     driver.add(owner)
     driver.time_out()
@@ -139,7 +134,7 @@ def test_at_level_2_an_owner_resumes_after_its_own_timeout() -> None:
     owner = driver.owner()
     driver.add(owner)
     driver.time_out()
-    assert driver.init(presented=owner) == InitProducerIdReply(owner.producer_id, owner.producer_epoch + 1)
+    assert driver.init(presented=owner) == ProducerIdentity(owner.producer_id, owner.producer_epoch + 1)
 
 
 def test_the_owner_itself_may_abort_what_it_has_open() -> None:
@@ -148,4 +143,4 @@ def test_the_owner_itself_may_abort_what_it_has_open() -> None:
     driver.add(owner)
     assert driver.init(presented=owner) is ErrorCode.CONCURRENT_TRANSACTIONS
     assert driver.transaction.state is TransactionState.COMPLETE_ABORT
-    assert driver.init(presented=owner) == InitProducerIdReply(owner.producer_id, owner.producer_epoch + 1)
+    assert driver.init(presented=owner) == ProducerIdentity(owner.producer_id, owner.producer_epoch + 1)

@@ -3,8 +3,8 @@
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import EndTxnReply, InitProducerIdReply
 from fencepost.transactions.states import NEVER_STORED, TransactionState
+from fencepost.types import ProducerIdentity
 from tests.unit.transactions.driver import INVOICES, SHIPMENTS, CoordinatorDriver
 
 S = TransactionState
@@ -65,7 +65,7 @@ def end_txn(driver: CoordinatorDriver, epoch: int, *, is_commit: bool, version: 
     if isinstance(reply, ErrorCode):
         assert len(driver.journal) == entries_before
         return int(reply)
-    assert isinstance(reply, EndTxnReply)
+    assert isinstance(reply, ProducerIdentity)
     return "end" if len(driver.journal) > entries_before else "done"
 
 
@@ -125,7 +125,7 @@ def test_init_producer_id(state: TransactionState, case: int) -> None:
     if isinstance(expected, int):
         assert reply == expected
     else:
-        assert reply == InitProducerIdReply(*expected)
+        assert reply == ProducerIdentity(*expected)
 
 
 @pytest.mark.parametrize("state", STORED)

@@ -22,24 +22,6 @@ def test_a_fenced_producer_is_told_who_when_how_and_from_which_epoch_to_which(is
     )
 
 
-def test_a_producer_whose_transaction_was_aborted_by_a_take_over_is_told_who_took_over() -> None:
-    driver = CoordinatorDriver()
-    zombie = driver.owner()
-    driver.add(zombie, INVOICES)
-    driver.owner(caller=OTHER)
-    driver.end(zombie, version=4)
-    assert "InitProducerId by client 'client-2'" in driver.refusal.message
-
-
-def test_one_of_several_writers_that_share_an_epoch_is_told_who_ended_the_transaction() -> None:
-    driver = CoordinatorDriver()
-    shared = driver.owner()
-    driver.add(shared, INVOICES, version=2)
-    driver.end(shared, version=5, caller=OTHER)
-    assert driver.add(shared, INVOICES, version=2) is ErrorCode.PRODUCER_FENCED
-    assert "EndTxn(commit) by client 'client-2'" in driver.refusal.message
-
-
 def test_only_records_that_change_the_identity_carry_a_cause() -> None:
     driver = CoordinatorDriver()
     owner = driver.owner()

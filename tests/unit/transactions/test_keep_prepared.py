@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 
 from fencepost.errors import ErrorCode
-from fencepost.transactions.decision import CoordinatorSettings, EndTxnReply, InitProducerIdReply
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.states import TransactionState
-from fencepost.transactions.transaction import ProducerIdentity
+from fencepost.types import ProducerIdentity
+from fencepost.wire.messages.init_producer_id import InitProducerIdResponse
 from tests.unit.transactions.driver import INVOICES, OTHER, SHIPMENTS, CoordinatorDriver
 
-TWO_PHASE = CoordinatorSettings(transaction_two_phase_commit_enable=True)
+TWO_PHASE = BrokerSettings(transaction_two_phase_commit_enable=True)
 
 
 def prepared() -> tuple[CoordinatorDriver, ProducerIdentity]:
@@ -20,30 +21,10 @@ def prepared() -> tuple[CoordinatorDriver, ProducerIdentity]:
     return driver, owner
 
 
-def keep(driver: CoordinatorDriver) -> InitProducerIdReply:
-    reply = driver.init(enable_2pc=True, keep_prepared_txn=True, caller=OTHER)
-    assert isinstance(reply, InitProducerIdReply)
-    return reply
-
-
-@pytest.mark.parametrize("is_commit", [True, False])
-def test_51_the_new_client_is_told_the_kept_identity_and_decides_it(is_commit: bool) -> None:
-    driver, owner = prepared()
-    driver = driver.crashed()
-    reply = keep(driver)
-    assert reply == InitProducerIdReply(0, 1, ongoing_txn_producer_id=0, ongoing_txn_producer_epoch=0)
-    assert driver.transaction.state is TransactionState.ONGOING
-    assert driver.end(owner, version=5) is ErrorCode.PRODUCER_FENCED
-    assert driver.end((0, 1), is_commit=is_commit, version=5) == EndTxnReply(0, 2)
-    assert [(marker.producer_epoch, marker.is_commit) for marker in driver.markers] == [(1, is_commit)]
-    assert driver.end((0, 1), is_commit=is_commit, version=5) == EndTxnReply(0, 2)
-
-
-def test_51_with_nothing_open_keeping_is_a_plain_initialisation() -> None:
-    driver, _ = prepared()
-    keep(driver)
-    driver.end((0, 1), version=5)
-    assert keep(driver) == InitProducerIdReply(0, 3)
+def keep(driver: CoordinatorDriver) -> InitProducerIdResponse:
+    driver.init(enable_2pc=True, keep_prepared_txn=True, caller=OTHER)
+    assert isinstance(driver.response, InitProducerIdResponse)
+    return driver.response
 
 
 def test_each_further_call_moves_only_the_clients_identity() -> None:
@@ -52,7 +33,7 @@ def test_each_further_call_moves_only_the_clients_identity() -> None:
     assert [(reply.producer_epoch, reply.ongoing_txn_producer_epoch) for reply in replies] == [(1, 0), (2, 0), (3, 0)]
     driver = driver.crashed()
     assert driver.end((0, 2), version=5) is ErrorCode.PRODUCER_FENCED
-    assert driver.end((0, 3), version=5) == EndTxnReply(0, 4)
+    assert driver.end((0, 3), version=5) == ProducerIdentity(0, 4)
     assert [marker.producer_epoch for marker in driver.markers] == [1]
 
 
@@ -73,7 +54,7 @@ def test_a_kept_transaction_takes_no_more_partitions_and_no_classic_end() -> Non
 @pytest.mark.parametrize("level", [1, 2])
 def test_a_plain_initialisation_is_the_way_out(level: int) -> None:
     driver, _ = prepared()
-    driver.settings = replace(TWO_PHASE, transaction_version=level)
+    driver.state.settings = replace(TWO_PHASE, transaction_version=level)
     keep(driver)
     assert driver.init(caller=OTHER) is ErrorCode.CONCURRENT_TRANSACTIONS
     assert driver.transaction.state is TransactionState.COMPLETE_ABORT
@@ -85,11 +66,12 @@ def test_keeping_at_the_last_epoch_gives_the_client_a_fresh_producer_id() -> Non
     driver = CoordinatorDriver(TWO_PHASE)
     driver.put(TransactionState.ONGOING, producer_epoch=32766, client_transaction_version=2)
     reply = keep(driver)
-    assert reply == InitProducerIdReply(8, 0, ongoing_txn_producer_id=7, ongoing_txn_producer_epoch=32766)
-    assert driver.init("another") == InitProducerIdReply(9, 0)
-    assert driver.end((8, 0), version=5) == EndTxnReply(8, 1)
+    assert (reply.producer_id, reply.producer_epoch) == (8, 0)
+    assert (reply.ongoing_txn_producer_id, reply.ongoing_txn_producer_epoch) == (7, 32766)
+    assert driver.init("another") == ProducerIdentity(9, 0)
+    assert driver.end((8, 0), version=5) == ProducerIdentity(8, 1)
     assert [(marker.producer_id, marker.producer_epoch) for marker in driver.markers] == [(7, 32767)]
-    assert driver.end((8, 0), version=5) == EndTxnReply(8, 1)
+    assert driver.end((8, 0), version=5) == ProducerIdentity(8, 1)
 
 
 def test_a_crash_anywhere_in_the_end_of_a_kept_transaction_rolls_forward_to_the_same() -> None:
@@ -99,4 +81,4 @@ def test_a_crash_anywhere_in_the_end_of_a_kept_transaction_rolls_forward_to_the_
     driver.end((0, 1), version=5)
     for entries_kept in range(before_end + 1, len(driver.journal) + 1):
         assert driver.crashed(entries_kept).transaction == driver.transaction
-    assert driver.crashed(before_end).end((0, 1), version=5) == EndTxnReply(0, 2)
+    assert driver.crashed(before_end).end((0, 1), version=5) == ProducerIdentity(0, 2)

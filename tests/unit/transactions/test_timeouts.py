@@ -1,11 +1,11 @@
 import pytest
 
-from fencepost.transactions.decision import CoordinatorSettings
+from fencepost.settings import BrokerSettings
 from fencepost.transactions.ending import decide_abort
 from fencepost.transactions.states import TransactionState
 from tests.unit.transactions.driver import ID, INVOICES, CoordinatorDriver
 
-WEEK_MS = CoordinatorSettings().transactional_id_expiration_ms
+WEEK_MS = BrokerSettings().transactional_id_expiration_ms
 
 
 def open_transaction(timeout_ms: int = 60_000) -> CoordinatorDriver:
@@ -60,23 +60,11 @@ def test_several_transactions_at_the_last_epoch_time_out_together_onto_different
     assert [transaction.identity for transaction in driver.state.transactions.values()] == [(3, 0), (4, 0), (5, 0)]
 
 
-def test_a_restart_gives_an_open_transaction_its_whole_timeout_again() -> None:
-    driver = open_transaction()
-    driver.sweep()
-    driver.pass_time(59_999)
-    driver = driver.crashed()
-    driver.sweep()
-    driver.pass_time(60_000)
-    assert driver.sweep() == []
-    driver.pass_time(1)
-    assert driver.sweep() == [ID]
-
-
 def test_an_abort_of_an_id_with_nothing_open_does_nothing() -> None:
     driver = CoordinatorDriver()
     driver.owner()
     for transactional_id in (ID, "unknown"):
-        decision = decide_abort(driver.state, transactional_id, settings=driver.settings, now_ms=driver.now_ms)
+        decision = decide_abort(driver.state, transactional_id, now_ms=driver.now_ms)
         assert decision.entries == ()
 
 
@@ -100,16 +88,6 @@ def test_any_use_of_an_id_starts_its_idle_time_again() -> None:
     driver.expire()
     driver.pass_time(WEEK_MS - 1)
     assert driver.expire() == []
-
-
-def test_idle_time_goes_on_across_restarts() -> None:
-    driver = CoordinatorDriver()
-    driver.owner()
-    driver.pass_time(WEEK_MS - 1000)
-    driver = driver.crashed()
-    assert driver.expire() == []
-    driver.pass_time(1000)
-    assert driver.expire() == [ID]
 
 
 def test_a_stamp_from_the_future_makes_an_id_no_older_than_the_restart() -> None:

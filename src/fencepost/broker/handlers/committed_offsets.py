@@ -10,7 +10,7 @@ from fencepost.broker.call import Call, Outcome
 from fencepost.broker.core import BrokerCore
 from fencepost.broker.group_coordinator import to_records
 from fencepost.broker.partition_log import PendingAppend
-from fencepost.broker.transaction_coordinator import join_transaction
+from fencepost.broker.transaction_coordinator import join_transaction, txn_offset_commit_error
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.groups.decision import Decision
 from fencepost.groups.deletion import decide_offset_delete
@@ -25,12 +25,7 @@ from fencepost.journal.disk import DiskFull
 from fencepost.partition.append import AppendOrigin, decide_append
 from fencepost.records.builder import build_batch
 from fencepost.records.header import read_header
-from fencepost.transactions.error_translation import (
-    IMPLICIT_ADD_SINCE_TXN_OFFSET_COMMIT_VERSION,
-    txn_offset_commit_error,
-)
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import NO_OFFSET, NO_TOPIC_ID, TopicPartition
+from fencepost.types import NO_OFFSET, NO_TOPIC_ID, ProducerIdentity, TopicPartition
 from fencepost.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestTopic,
@@ -107,6 +102,9 @@ def _by_topic(offers: Iterable[OfferedOffset]) -> dict[tuple[str, UUID], list[Of
     return rows
 
 
+IMPLICIT_ADD_SINCE_VERSION = 5
+
+
 def txn_offset_commit(core: BrokerCore, call: Call) -> Outcome:
     """TxnOffsetCommit (28), versions 0 to 5: offsets of a group, pending until the transaction's marker.
 
@@ -131,7 +129,7 @@ def _commit(core: BrokerCore, call: Call, offers: Sequence[OfferedOffset]) -> li
         return all_failed(offers, ErrorCode.INVALID_GROUP_ID)
     log = core.groups.log_of(request.group_id)
     identity = ProducerIdentity(request.producer_id, request.producer_epoch)
-    is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_TXN_OFFSET_COMMIT_VERSION
+    is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_VERSION
     if (refusal := join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)) is not None:
         return _refuse(core, call, offers, refusal)
     decision, committed = decide_txn_offset_commit(core.state.groups, call, offers)

@@ -7,12 +7,12 @@ the connection, as in Kafka. A full disk is KAFKA_STORAGE_ERROR, which clients r
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from fencepost.broker.call import NO_REPLY, Call, CloseConnection, Outcome
+from fencepost.broker.call import NO_REPLY, Call, Outcome
 from fencepost.broker.catalogue import INTERNAL_TOPICS
 from fencepost.broker.core import BrokerCore
 from fencepost.broker.partition_log import PartitionLog
-from fencepost.broker.transaction_coordinator import join_transaction
-from fencepost.errors import ErrorCode, Refusal
+from fencepost.broker.transaction_coordinator import join_transaction, produce_error
+from fencepost.errors import CloseConnection, ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
 from fencepost.partition.append import Append, Duplicate, decide_append
 from fencepost.records.compression import Compression
@@ -27,9 +27,7 @@ from fencepost.records.validation import (
     with_append_time,
 )
 from fencepost.settings import TopicSettings
-from fencepost.transactions.error_translation import IMPLICIT_ADD_SINCE_PRODUCE_VERSION, produce_error
-from fencepost.transactions.transaction import ProducerIdentity
-from fencepost.types import NO_OFFSET, NO_TIMESTAMP, Buffer
+from fencepost.types import NO_OFFSET, NO_TIMESTAMP, Buffer, ProducerIdentity
 from fencepost.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -93,7 +91,7 @@ def _append(
     is_implicit_add = False
     identity = ProducerIdentity(header.producer_id, header.producer_epoch)
     if header.attributes & TRANSACTIONAL_FLAG:
-        is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_PRODUCE_VERSION
+        is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_VERSION
         refusal = join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)
         if refusal is not None:
             return Refusal(produce_error(call.api_version, refusal.error_code), refusal.message)
@@ -137,6 +135,7 @@ def _refuse_inside(batch: Buffer, header: BatchHeader, settings: TopicSettings) 
     return validate_record_lengths(batch, header)
 
 
+IMPLICIT_ADD_SINCE_VERSION = 12
 TOPIC_IDS_SINCE_VERSION = 13
 LEGAL_ACKS = (-1, 0, 1)
 NO_ACKS = 0
