@@ -109,19 +109,33 @@ class Cluster:
                     if is_all:
                         self._interest.clear()
                     self._interest.update(dict.fromkeys(topics))
-                    asked = list(self._interest)
-            request = MetadataRequest(
-                topics=None if topics is None else [MetadataRequestTopic(name=name) for name in asked],
-                allow_auto_topic_creation=self.allow_auto_topic_creation and topics is not None,
-            )
-            response = self.call_any(request, MetadataResponse, timeout_s=timeout_s)
-            if response.error_code:
-                raise error_of(response.error_code, "Metadata")
+                    asked: list[str] | None = list(self._interest)
+            else:
+                asked = None
+            may_create = self.allow_auto_topic_creation and asked is not None
+            response = self.ask_metadata(asked, allow_auto_topic_creation=may_create, timeout_s=timeout_s)
             with self._lock:
-                self._metadata = self._metadata.updated(response, asked=None if topics is None else asked)
+                self._metadata = self._metadata.updated(response, asked=asked)
                 self._refreshed_at = time.monotonic()
                 self._is_stale = False
             return self._metadata
+
+    def ask_metadata(
+        self,
+        topics: Iterable[str] | None,
+        *,
+        allow_auto_topic_creation: bool = False,
+        timeout_s: float | None = None,
+    ) -> MetadataResponse:
+        """What a broker says of these topics, or of all, at this moment; nothing of it is remembered."""
+        request = MetadataRequest(
+            topics=None if topics is None else [MetadataRequestTopic(name=name) for name in topics],
+            allow_auto_topic_creation=allow_auto_topic_creation,
+        )
+        response = self.call_any(request, MetadataResponse, timeout_s=timeout_s)
+        if response.error_code:
+            raise error_of(response.error_code, "Metadata")
+        return response
 
     # Calls
 

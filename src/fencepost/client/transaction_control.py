@@ -52,6 +52,14 @@ OWN_ABORT_STATES = frozenset({"PrepareAbort", "CompleteAbort"})
 ResponseT = TypeVar("ResponseT", bound=Message)
 
 
+def new_producer_id(cluster: Cluster) -> ProducerIdentity:
+    """An identity for an idempotent producer without transactions, from any broker. Asked once."""
+    response = cluster.call_any(InitProducerIdRequest(transactional_id=None), InitProducerIdResponse)
+    if response.error_code:
+        raise error_of(response.error_code, "InitProducerId", what="an idempotent producer")
+    return ProducerIdentity(response.producer_id, response.producer_epoch)
+
+
 class TransactionControl:
     def __init__(self, cluster: Cluster, transactional_id: str) -> None:
         self._cluster = cluster

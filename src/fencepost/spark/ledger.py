@@ -25,7 +25,6 @@ from fencepost.records.record import Record
 from fencepost.spark.options import KafkaOptions
 from fencepost.spark.sink_errors import RefusedSetup
 from fencepost.types import NO_OFFSET, TopicPartition
-from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 logger = logging.getLogger("fencepost.spark")
 
@@ -141,10 +140,7 @@ def _safety(admin: Admin, topics: list[str]) -> tuple[int, int]:
     """The largest replication factor and min.insync.replicas among the topics."""
     if not topics:
         return -1, 1
-    request = MetadataRequest(
-        topics=[MetadataRequestTopic(name=topic) for topic in topics], allow_auto_topic_creation=False
-    )
-    response = admin.cluster.call_any(request, MetadataResponse)
+    response = admin.cluster.ask_metadata(topics)
     factors = [len(row.replica_nodes) for topic in response.topics for row in topic.partitions]
     in_sync = [int(admin.topic_settings(topic).get("min.insync.replicas") or 1) for topic in topics]
     return max(factors, default=-1), max(in_sync, default=1)

@@ -24,7 +24,6 @@ from fencepost.errors import ErrorCode, InvariantBroken
 from fencepost.spark.fail_points import fail_point
 from fencepost.spark.sink_errors import FencedByAnotherDriver, RefusedSetup
 from fencepost.types import TopicPartition
-from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 logger = logging.getLogger("fencepost.spark")
 
@@ -171,9 +170,7 @@ class Transaction:
 def _gone(cluster: Cluster, wheres: Iterable[TopicPartition]) -> set[TopicPartition]:
     """Those that the cluster says it does not have. Asked afresh, and so that asking creates no topic."""
     wheres = set(wheres)
-    asked = [MetadataRequestTopic(name=topic) for topic in sorted({where.topic for where in wheres})]
-    request = MetadataRequest(topics=asked, allow_auto_topic_creation=False)
-    topics = cluster.call_any(request, MetadataResponse).topics
+    topics = cluster.ask_metadata(sorted({where.topic for where in wheres})).topics
     # Another answer, that one may not know for instance, is for the coordinator to give.
     told = {
         topic.name for topic in topics if topic.error_code in (ErrorCode.NONE, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

@@ -42,7 +42,6 @@ from fencepost.wire.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
-from fencepost.wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 
 TOPIC_RESOURCE = 2
 TOPIC_OVERRIDE = 1
@@ -145,8 +144,7 @@ def describe_topics(cluster: Cluster, names: Iterable[str] | None = None) -> dic
 @patient
 def topic_replicas(cluster: Cluster, name: str) -> dict[int, Replicas]:
     """Who holds copies of each partition, by partition."""
-    request = MetadataRequest(topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False)
-    topic = cluster.call_any(request, MetadataResponse).topics[0]
+    topic = cluster.ask_metadata([name]).topics[0]
     _check(topic.error_code, "Metadata", name, None)
     rows = sorted(topic.partitions, key=lambda row: row.partition_index)
     return {row.partition_index: Replicas(row.leader_id, row.replica_nodes, row.isr_nodes) for row in rows}

@@ -8,12 +8,11 @@ import threading
 from collections.abc import Sequence
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.producer.batch import ProducerBatch
+from fencepost.client.transaction_control import new_producer_id
 from fencepost.client.values import NO_IDENTITY, ProducerIdentity
 from fencepost.types import TopicPartition
-from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 
 EPOCH_MAX = 2**15 - 2
 """The highest epoch is the coordinator's, to fence with."""
@@ -96,15 +95,14 @@ class IdempotentNumbering(Numbering):
     def prepare(self, partitions: Sequence[TopicPartition], transaction_number: int) -> None:
         if self._identity != NO_IDENTITY:
             return
-        request = InitProducerIdRequest(transactional_id=None)
-        response = self._cluster.call_any(request, InitProducerIdResponse)
-        if response.error_code:
-            error = error_of(response.error_code, "InitProducerId", what="an idempotent producer")
-            if not isinstance(error, RetriableError):
-                self.problem = error
-            raise error
+        try:
+            identity = new_producer_id(self._cluster)
+        except ClientError as problem:
+            if problem.answer is not None and not isinstance(problem, RetriableError):
+                self.problem = problem
+            raise
         with self._lock:
-            self._identity = ProducerIdentity(response.producer_id, response.producer_epoch)
+            self._identity = identity
 
     def identity_for(self, used: ProducerIdentity) -> ProducerIdentity:
         return used if used.producer_id == self._identity.producer_id else self._identity
