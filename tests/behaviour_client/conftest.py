@@ -1,4 +1,8 @@
-"""Every test that asks for `servers` runs against our broker, with both flows of transactions, and Apache Kafka."""
+"""A test that asks for `servers` runs against our broker, with both flows of transactions, and Apache Kafka.
+
+Only where these may differ: a test takes `one_broker` if it is about what the client does by itself, `two_flows` if
+that depends on the flow of transactions, and `two_brokers` if there is no transaction in it.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -20,6 +24,11 @@ SETTINGS = {
 }
 numbers = itertools.count(1)
 
+KAFKA = pytest.param("kafka", marks=pytest.mark.kafka)
+one_broker = pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+two_flows = pytest.mark.parametrize("servers", ["fencepost", "classic"], indirect=True)
+two_brokers = pytest.mark.parametrize("servers", ["fencepost", KAFKA], indirect=True)
+
 
 @pytest.fixture(scope="session")
 def fencepost_servers() -> Iterator[str]:
@@ -39,7 +48,7 @@ def kafka_servers() -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
-@pytest.fixture(params=["fencepost", "classic", pytest.param("kafka", marks=pytest.mark.kafka)])
+@pytest.fixture(params=["fencepost", "classic", KAFKA])
 def servers(request: pytest.FixtureRequest) -> str:
     found = request.getfixturevalue(f"{request.param}_servers")
     assert isinstance(found, str)

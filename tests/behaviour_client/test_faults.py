@@ -18,6 +18,7 @@ from fencepost.client.exceptions import (
 )
 from fencepost.client.producer.transaction_manager import State
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.conftest import one_broker, two_brokers, two_flows
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, delay, deny, refuse
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
@@ -52,6 +53,7 @@ def spread(faults: list[Fault]) -> list[Fault | None]:
     return planned
 
 
+@two_brokers
 @pytest.mark.parametrize("kind", FAULTS)
 def test_an_idempotent_producer_loses_nothing_and_repeats_nothing(proxy: FaultProxy, topic: str, kind: str) -> None:
     plan = spread(FAULTS[kind])
@@ -69,6 +71,7 @@ def test_an_idempotent_producer_loses_nothing_and_repeats_nothing(proxy: FaultPr
     assert [int(value or b"") for value in values(proxy_upstream(proxy), topic)] == list(range(number))
 
 
+@one_broker
 @pytest.mark.parametrize(
     "code", [ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH]
 )
@@ -84,6 +87,7 @@ def test_a_number_that_was_refused_is_replaced_under_the_next_epoch(
     assert [int(value or b"") for value in values(proxy_upstream(proxy), topic)] == list(range(200))
 
 
+@one_broker
 def test_a_batch_that_is_refused_for_good_leaves_no_hole_for_those_behind_it(proxy: FaultProxy, topic: str) -> None:
     proxy.plan("Produce", None, None, refuse(ErrorCode.MESSAGE_TOO_LARGE), None, refuse(ErrorCode.INVALID_RECORD))
     with Producer(proxy.bootstrap_servers, batch_size=200, linger_ms=1, **QUICK) as producer:
@@ -96,6 +100,7 @@ def test_a_batch_that_is_refused_for_good_leaves_no_hole_for_those_behind_it(pro
     assert stored == [number for number in range(100) if number not in failed]
 
 
+@two_brokers
 def test_a_batch_whose_time_is_up_fails_and_those_behind_it_arrive_once(proxy: FaultProxy, topic: str) -> None:
     with Producer(proxy.bootstrap_servers, linger_ms=0, delivery_timeout_ms=400, **QUICK) as producer:
         producer.send(topic, b"first", partition=1).result(30)
@@ -109,6 +114,7 @@ def test_a_batch_whose_time_is_up_fails_and_those_behind_it_arrive_once(proxy: F
     assert values(proxy_upstream(proxy), topic) == [b"first", b"second", b"third", b"fourth"]
 
 
+@one_broker
 def test_an_answer_that_never_comes_is_given_up_and_the_batch_goes_again(proxy: FaultProxy, topic: str) -> None:
     proxy.plan("Produce", None, delay(5))
     with Producer(proxy.bootstrap_servers, linger_ms=0, request_timeout_ms=300, **QUICK) as producer:
@@ -118,6 +124,7 @@ def test_an_answer_that_never_comes_is_given_up_and_the_batch_goes_again(proxy: 
     assert values(proxy_upstream(proxy), topic) == [b"0", b"1", b"2", b"3", b"4"]
 
 
+@two_brokers
 def test_all_connections_cut_again_and_again_lose_nothing(proxy: FaultProxy, topic: str) -> None:
     with Producer(proxy.bootstrap_servers, batch_size=300, linger_ms=0, **QUICK) as producer:
         for number in range(600):
@@ -139,7 +146,7 @@ def test_transactions_are_exact_whatever_request_is_late_or_lost(
 
 @pytest.mark.parametrize("kind", ["refused with every retriable code", "done, but denied with every retriable code"])
 @pytest.mark.parametrize("api_name", TRANSACTION_APIS)
-@pytest.mark.parametrize("servers", ["fencepost", "classic"], indirect=True)
+@two_flows
 def test_transactions_are_exact_whatever_request_is_refused(
     proxy: FaultProxy, admin: Admin, topic: str, name: str, api_name: str, kind: str
 ) -> None:
@@ -178,6 +185,7 @@ def run_transactions(
     wait_for("the committed offset", lambda: admin.group_offsets(name)[where].offset == committed)
 
 
+@two_flows
 @pytest.mark.parametrize(
     ("code", "error", "state"),
     [

@@ -23,6 +23,7 @@ from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 from fencepost.types import TopicPartition
+from tests.behaviour_client.conftest import one_broker, two_flows
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, FaultProxy, deny, refuse
 from tests.behaviour_client.reading import values
 
@@ -104,6 +105,7 @@ def test_batches_are_acknowledged_in_the_order_given(
     assert values(servers, topic) == [b"a", b"b", b"c", b"x"]
 
 
+@two_flows
 def test_the_first_failure_stops_everything_behind_it(
     proxy: FaultProxy, servers: str, topic: str, name: str, control: TransactionControl
 ) -> None:
@@ -174,6 +176,7 @@ def test_the_owner_of_an_identity_gets_the_next_one(control: TransactionControl)
     assert second == first._replace(producer_epoch=first.producer_epoch + 1)
 
 
+@one_broker
 def test_batches_of_somebody_else_are_refused_before_they_are_sent(servers: str, topic: str) -> None:
     identity = ProducerIdentity(5, 5)
     where = TopicPartition(topic, 0)

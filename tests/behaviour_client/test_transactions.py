@@ -1,8 +1,7 @@
 """Transactions of our producer, in both flows, as confluent-kafka and the coordinator see them."""
 
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
@@ -20,7 +19,9 @@ from fencepost.client.exceptions import (
 )
 from fencepost.client.producer.transaction_manager import State, TransactionManager
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
+from tests.behaviour_client.conftest import one_broker, two_flows
 from tests.behaviour_client.reading import values
+from tests.interop.support import wait_for
 
 PATIENCE_S = 20.0
 
@@ -33,14 +34,16 @@ def producer(servers: str, name: str) -> Producer:
 
 
 def wait_until_aborted(admin: Admin, transactional_id: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
+    def is_aborted() -> bool:
         found = admin.describe_transaction(transactional_id)
-        assert found is not None
-        if found.state == "CompleteAbort":
-            return
-        assert time.monotonic() < deadline, found
-        time.sleep(0.02)
+        return found is not None and found.state == "CompleteAbort"
+
+    wait_for("the abort", is_aborted)
+
+
+def committed(admin: Admin, group: str) -> dict[TopicPartition, OffsetAndMetadata]:
+    """The group's offsets, once it has some: Kafka answers a commit before its markers are written."""
+    return wait_for("a committed offset", lambda: admin.group_offsets(group))
 
 
 def test_what_is_committed_is_seen_and_what_is_aborted_is_not(servers: str, topic: str, producer: Producer) -> None:
@@ -66,18 +69,7 @@ def test_nothing_is_seen_before_the_commit(servers: str, topic: str, producer: P
     assert values(servers, topic) == [b"a"]
 
 
-def test_the_states_have_their_names(servers: str, topic: str, name: str) -> None:
-    with Producer(servers, transactional_id=name) as producer:
-        assert producer.state is State.UNINITIALIZED
-        producer.init_transactions()
-        assert producer.state is State.READY
-        producer.begin_transaction()
-        assert producer.state is State.IN_TRANSACTION
-        producer.send(topic, b"a")
-        producer.commit_transaction()
-        assert producer.state is State.READY
-
-
+@one_broker
 def test_a_transaction_of_nothing_is_committed_and_aborted_without_a_word(producer: Producer) -> None:
     identity = producer.identity
     producer.begin_transaction()
@@ -88,6 +80,7 @@ def test_a_transaction_of_nothing_is_committed_and_aborted_without_a_word(produc
     assert producer.identity == identity
 
 
+@one_broker
 def test_calls_out_of_order_are_refused_by_name(servers: str, topic: str, name: str) -> None:
     with Producer(servers, transactional_id=name) as producer:
         for call in (producer.begin_transaction, producer.commit_transaction, producer.abort_transaction):
@@ -121,10 +114,7 @@ def test_offsets_are_seen_with_the_commit_and_not_after_an_abort(
             producer.commit_transaction()
         else:
             producer.abort_transaction()
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := admin.group_offsets(name)):
-        assert time.monotonic() < deadline
-    assert {where: (one.offset, one.metadata) for where, one in found.items()} == {
+    assert {where: (one.offset, one.metadata) for where, one in committed(admin, name).items()} == {
         TopicPartition(topic, 0): (5, ""),
         TopicPartition(topic, 2): (1, "word"),
     }
@@ -135,10 +125,7 @@ def test_offsets_alone_make_a_transaction(topic: str, name: str, producer: Produ
     producer.begin_transaction()
     producer.send_offsets_to_transaction({TopicPartition(topic, 0): 9}, name)
     producer.commit_transaction()
-    deadline = time.monotonic() + PATIENCE_S
-    while TopicPartition(topic, 0) not in (found := admin.group_offsets(name)):
-        assert time.monotonic() < deadline
-    assert found[TopicPartition(topic, 0)].offset == 9
+    assert committed(admin, name)[TopicPartition(topic, 0)].offset == 9
 
 
 def test_a_member_that_nobody_knows_costs_the_transaction_and_not_the_producer(
@@ -160,6 +147,7 @@ def test_a_member_that_nobody_knows_costs_the_transaction_and_not_the_producer(
     assert values(servers, topic) == [b"kept"]
 
 
+@two_flows
 def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_along_unprepared(
     servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -185,6 +173,7 @@ def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_
     assert values(servers, topic) == [b"kept"]
 
 
+@two_flows
 def test_a_sender_that_is_late_from_one_transaction_does_not_begin_the_next_which_is_empty(
     servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -348,108 +337,83 @@ class Consumer:
         self.went_back += 1
 
 
+@pytest.mark.parametrize(("is_given", "is_sent", "offset"), [(True, False, 4), (True, True, 3), (False, True, 4)])
+@one_broker
 def test_a_block_commits_at_its_end_with_the_offsets_of_its_consumer(
-    servers: str, topic: str, name: str, producer: Producer, admin: Admin
+    servers: str,
+    topic: str,
+    name: str,
+    producer: Producer,
+    admin: Admin,
+    is_given: bool,
+    is_sent: bool,
+    offset: int,
 ) -> None:
     consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
-    with producer.transaction() as txn:
+    with producer.transaction(*[consumer] * is_given) as txn:
         txn.send(topic, b"a", key=b"k")
-        txn.send_offsets(consumer)
+        if is_sent:
+            txn.send_offsets(consumer, {(topic, 0): 3} if is_given else None)
     assert consumer.went_back == 0
     assert values(servers, topic) == [b"a"]
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := admin.group_offsets(name)):
-        assert time.monotonic() < deadline
-    assert found[TopicPartition(topic, 0)].offset == 4
+    assert committed(admin, name)[TopicPartition(topic, 0)].offset == offset
 
 
-def test_a_block_aborts_on_an_exception_and_sends_its_consumer_back(
-    servers: str, topic: str, name: str, producer: Producer
-) -> None:
-    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
-
-    def fail_half_way() -> None:
-        with producer.transaction() as txn:
-            txn.send(topic, b"a")
-            txn.send_offsets(consumer)
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail_half_way()
-    assert consumer.went_back == 1
-    assert producer.state is State.READY
-    assert values(servers, topic) == []
+def fail_half_way(servers: str, producer: Producer, consumer: Consumer, topic: str) -> None:
+    with producer.transaction() as txn:
+        txn.send(topic, b"a")
+        txn.send_offsets(consumer)
+        raise ZeroDivisionError
 
 
-def test_a_block_that_fails_before_its_offsets_are_sent_sends_the_consumer_back_that_it_was_given(
-    servers: str, topic: str, name: str, producer: Producer
-) -> None:
-    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
-
-    def fail_at_once() -> None:
-        with producer.transaction(consumer) as txn:
-            txn.send(topic, b"a")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail_at_once()
-    assert consumer.went_back == 1
-    assert producer.state is State.READY
-    assert values(servers, topic) == []
-
-
-@pytest.mark.parametrize("is_sent_by_hand", [False, True])
-def test_a_block_commits_the_offsets_of_the_consumer_that_it_was_given(
-    topic: str, name: str, producer: Producer, admin: Admin, is_sent_by_hand: bool
-) -> None:
-    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
+def fail_before_offsets_are_sent(servers: str, producer: Producer, consumer: Consumer, topic: str) -> None:
     with producer.transaction(consumer) as txn:
-        txn.send(topic, b"a", key=b"k")
-        if is_sent_by_hand:
-            txn.send_offsets(consumer, {(topic, 0): 3})
-    assert consumer.went_back == 0
-    deadline = time.monotonic() + PATIENCE_S
-    while not (found := admin.group_offsets(name)):
-        assert time.monotonic() < deadline
-    assert found[TopicPartition(topic, 0)].offset == (3 if is_sent_by_hand else 4)
+        txn.send(topic, b"a")
+        raise ZeroDivisionError
 
 
-def test_a_fenced_block_sends_its_consumer_back_for_whoever_goes_on(
-    servers: str, topic: str, name: str, producer: Producer
-) -> None:
-    consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
-
-    def lose_the_id() -> None:
-        with producer.transaction(consumer) as txn:
-            txn.send(topic, b"of the old one").result(PATIENCE_S)
-            with Producer(servers, transactional_id=producer.settings.transactional_id) as newer:
-                newer.init_transactions()
-
-    with pytest.raises(FencedError):
-        lose_the_id()
-    assert consumer.went_back == 1
-    assert producer.state is State.FATAL_ERROR
-    assert values(servers, topic) == []
+def lose_the_id(servers: str, producer: Producer, consumer: Consumer, topic: str) -> None:
+    with producer.transaction(consumer) as txn:
+        txn.send(topic, b"of the old one").result(PATIENCE_S)
+        with Producer(servers, transactional_id=producer.settings.transactional_id) as newer:
+            newer.init_transactions()
 
 
-def test_a_block_whose_commit_is_refused_aborts_and_sends_its_consumer_back(
-    servers: str, admin: Admin, name: str, producer: Producer
+def send_too_much(servers: str, producer: Producer, consumer: Consumer, topic: str) -> None:
+    with producer.transaction() as txn:
+        txn.send(topic, bytes(5000))
+        txn.send_offsets(consumer)
+
+
+@pytest.mark.parametrize(
+    ("fail", "error", "state"),
+    [
+        (fail_half_way, ZeroDivisionError, State.READY),
+        (fail_before_offsets_are_sent, ZeroDivisionError, State.READY),
+        (lose_the_id, FencedError, State.FATAL_ERROR),
+        (send_too_much, RecordTooLarge, State.READY),
+    ],
+)
+@two_flows
+def test_a_block_that_fails_commits_nothing_and_sends_its_consumer_back(
+    servers: str,
+    name: str,
+    admin: Admin,
+    producer: Producer,
+    fail: Callable[[str, Producer, Consumer, str], None],
+    error: type[Exception],
+    state: State,
 ) -> None:
     admin.create_topic(name, 1, 1, {"max.message.bytes": "2000"})
     consumer = Consumer(name, {TopicPartition(name, 0): OffsetAndMetadata(4)})
-
-    def send_too_much() -> None:
-        with producer.transaction() as txn:
-            txn.send(name, bytes(5000))
-            txn.send_offsets(consumer)
-
-    with pytest.raises(RecordTooLarge):
-        send_too_much()
+    with pytest.raises(error):
+        fail(servers, producer, consumer, name)
     assert consumer.went_back == 1
-    assert producer.state is State.READY
+    assert producer.state is state
     assert values(servers, name) == []
 
 
+@one_broker
 def test_a_consumer_that_commits_by_itself_is_refused(topic: str, name: str, producer: Producer) -> None:
     consumer = Consumer(name, {TopicPartition(topic, 0): OffsetAndMetadata(4)})
     consumer.commits_automatically = True
@@ -461,6 +425,7 @@ def test_a_consumer_that_commits_by_itself_is_refused(topic: str, name: str, pro
     assert producer.state is State.READY
 
 
+@one_broker
 def test_many_threads_may_send_into_one_transaction(servers: str, topic: str, producer: Producer) -> None:
     def send_some(thread: int) -> None:
         for number in range(100):
