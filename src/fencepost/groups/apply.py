@@ -7,7 +7,7 @@ after the records of its decision. After recovery, `resume_members` gives every 
 
 from dataclasses import replace
 
-from fencepost.groups.classic_group import ClassicGroup, from_metadata
+from fencepost.groups.classic_group import from_metadata
 from fencepost.groups.consumer_group import ConsumerTimers
 from fencepost.groups.consumer_records import CONSUMER_GROUP_KEYS, apply_consumer_record
 from fencepost.groups.decision import Decision
@@ -76,7 +76,7 @@ def apply_marker(state: GroupsState, *, offsets_partition: int, producer_id: int
 
 
 def apply_memory(state: GroupsState, decision: Decision) -> None:
-    """Take over parked requests and deadlines. A group that nobody remembers and nobody waits in is dropped."""
+    """Take over parked requests and deadlines. A group without a record and without members is dropped."""
     memory = decision.memory
     if memory is None:
         return
@@ -93,10 +93,13 @@ def apply_memory(state: GroupsState, decision: Decision) -> None:
 
 
 def resume_members(state: GroupsState, now: Now) -> None:
-    """After recovery: nobody could be heard while the broker was down."""
+    """After recovery: no member could be heard while the broker was down."""
     for group_id, group in state.classic.items():
-        resumed = _resume_classic(group, now.monotonic_ms)
-        state.classic[group_id] = resumed
+        members = {
+            member_id: replace(member, session_deadline_ms=now.monotonic_ms + member.session_timeout_ms)
+            for member_id, member in group.members.items()
+        }
+        state.classic[group_id] = resumed = replace(group, members=members)
         state.wake_times.set(group_id, resumed.next_deadline_ms)
     session_timeout_ms = state.settings.group_consumer_session_timeout_ms
     for group_id, consumer_group in state.consumer.items():
@@ -107,11 +110,3 @@ def resume_members(state: GroupsState, now: Now) -> None:
                 timers = timers.with_rebalance(member_id, now.monotonic_ms + member.rebalance_timeout_ms)
         state.consumer_timers[group_id] = timers
         state.wake_times.set(group_id, timers.next_deadline_ms)
-
-
-def _resume_classic(group: ClassicGroup, now_ms: int) -> ClassicGroup:
-    members = {
-        member_id: replace(member, session_deadline_ms=now_ms + member.session_timeout_ms)
-        for member_id, member in group.members.items()
-    }
-    return replace(group, members=members)

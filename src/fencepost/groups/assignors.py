@@ -1,6 +1,7 @@
-"""Server-side assignors of KIP-848 groups, by Kafka's names. An assignor is a pure function of an `AssignmentProblem`.
+"""Who of a KIP-848 group is to consume what: its topics, its group epoch, and its target assignment. All pure.
 
-Whatever the assignor, every partition of a subscribed topic goes to exactly one member that subscribes to it.
+The server-side assignors have Kafka's names and are functions of an `AssignmentProblem`. Whatever the assignor, every
+partition of a subscribed topic goes to exactly one member that subscribes to it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,15 +16,15 @@ from fencepost.groups.consumer_group import (
     TopicMetadata,
 )
 
-# What an assignor is asked: who subscribes to what, how many partitions there are, and who has what so far.
-
-
 TargetAssignment = dict[str, frozenset[TopicIdPartition]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignmentProblem:
-    """`subscriptions` names existing topics only; `current` is the previous target assignment."""
+    """Who subscribes to what (existing topics only), how many partitions there are, and who has what so far.
+
+    `current` is the previous target assignment.
+    """
 
     subscriptions: Mapping[str, frozenset[UUID]]
     instance_ids: Mapping[str, str | None]
@@ -61,13 +62,12 @@ class AssignmentProblem:
         )
 
 
-# The range assignor: per topic, consecutive partitions to the members in order, the first ones getting one more.
-#
-# Topics with the same number of partitions and the same subscribers are cut alike, so that records with equal keys meet
-# in one member (co-partitioning). Not sticky beyond that: the cut depends on who is there, not on who had what.
-
-
 def assign_range(problem: AssignmentProblem) -> TargetAssignment:
+    """Per topic, consecutive partitions to the members in order, the first ones getting one more.
+
+    Topics with the same number of partitions and the same subscribers are cut alike, so that records with equal keys
+    meet in one member (co-partitioning). Not sticky beyond that: the cut depends on who is there, not on who had what.
+    """
     assigned: dict[str, list[TopicIdPartition]] = {member_id: [] for member_id in problem.member_ids}
     for topic_id, members in problem.subscribers().items():
         partitions = problem.partitions_of(topic_id)
@@ -80,14 +80,13 @@ def assign_range(problem: AssignmentProblem) -> TargetAssignment:
     return {member_id: frozenset(partitions) for member_id, partitions in assigned.items()}
 
 
-# The uniform assignor: all partitions of all topics spread evenly, moving as few as it can.
-#
-# With equal subscriptions (the usual case) member sizes differ by one at most, and only what exceeds a member's share
-# moves. With different ones, partitions start where they are, homeless ones go to the least loaded subscriber, and then
-# single partitions move from heavier to lighter members until no move helps.
-
-
 def assign_uniform(problem: AssignmentProblem) -> TargetAssignment:
+    """All partitions of all topics spread evenly, moving as few as it can.
+
+    With equal subscriptions (the usual case) member sizes differ by one at most, and only what exceeds a member's
+    share moves. With different ones, partitions start where they are, homeless ones go to the least loaded subscriber,
+    and then single partitions move from heavier to lighter members until no move helps.
+    """
     assigned = {member_id: sorted(problem.kept(member_id)) for member_id in problem.member_ids}
     if len(set(problem.subscriptions.values())) == 1:
         _assign_equal_subscriptions(problem, assigned)
@@ -145,20 +144,12 @@ def _by_size(assigned: dict[str, list[TopicIdPartition]]) -> list[str]:
 
 
 DEFAULT_ASSIGNOR = "uniform"
+REGEX_CHARACTERS_MAX = 10_000
 
 ASSIGNORS: Mapping[str, Callable[[AssignmentProblem], TargetAssignment]] = {
     "uniform": assign_uniform,
     "range": assign_range,
 }
-
-
-# Topics as KIP-848 groups see them: which exist, and which of them a regular expression names.
-#
-# Expressions are matched by RE2, which comes with Arrow: it is Kafka's dialect, and it takes linear time whatever a
-# client sends.
-
-
-REGEX_CHARACTERS_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +166,10 @@ def is_regex_legal(regex: str) -> bool:
 
 
 def _match(regex: str, names: list[str]) -> list[str] | None:
-    """Names that the whole expression matches; None if it is not an expression."""
+    """Names that the whole expression matches; None if it is not an expression.
+
+    RE2, which comes with Arrow, is Kafka's dialect, and takes linear time whatever a client sends.
+    """
     # Arrow takes a while to load, and most groups name their topics.
     import pyarrow
     import pyarrow.compute
@@ -199,7 +193,7 @@ def subscribed_topics(member: ConsumerMember, names: Iterable[str]) -> frozenset
 
 
 def subscription_metadata(members: Iterable[ConsumerMember], image: TopicImage) -> dict[str, TopicMetadata]:
-    """Every existing topic that somebody consumes."""
+    """Every existing topic that a member consumes."""
     named: set[str] = set()
     expressions: dict[str, None] = {}
     for member in members:
@@ -210,9 +204,6 @@ def subscription_metadata(members: Iterable[ConsumerMember], image: TopicImage) 
     for regex in expressions:
         named.update(_match(regex, public) or ())
     return {name: image.topics[name] for name in sorted(named) if name in image.topics}
-
-
-# The group epoch and the target assignment of a KIP-848 group, brought up to date. Pure: values in, a value out.
 
 
 def refresh_subscriptions(group: ConsumerGroup, image: TopicImage, *, is_changed: bool) -> ConsumerGroup:
@@ -242,7 +233,7 @@ def refresh_target(group: ConsumerGroup) -> ConsumerGroup:
 
 
 def remove_member(group: ConsumerGroup, member_id: str) -> ConsumerGroup:
-    """Without the member, in the next group epoch: the next heartbeat of somebody else computes the target."""
+    """Without the member, in the next group epoch: the next heartbeat of another member computes the target."""
     members = {id_: member for id_, member in group.members.items() if id_ != member_id}
     target = {id_: partitions for id_, partitions in group.target.items() if id_ != member_id}
     topics = group.subscription_metadata

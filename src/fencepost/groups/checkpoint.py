@@ -7,7 +7,6 @@ could not.
 
 import struct
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from fencepost.errors import CorruptLog
 from fencepost.groups.apply import apply_record
@@ -20,13 +19,6 @@ from fencepost.types import NO_OFFSET, NO_PRODUCER_ID
 
 FORMAT_VERSION = 1
 _HEADER = struct.Struct(">iqqII")
-
-
-class _Entry(NamedTuple):
-    offsets_partition: int
-    record_offset: int
-    producer_id: int
-    record: Record
 
 
 def dump_state(state: GroupsState) -> bytes:
@@ -60,15 +52,15 @@ def load_state(state: GroupsState, data: bytes) -> None:
         )
 
 
-def _entries(state: GroupsState) -> Iterator[_Entry]:
-    """In a fixed order, so that equal states give equal bytes."""
+def _entries(state: GroupsState) -> Iterator[tuple[int, int, int, Record]]:
+    """Offsets partition, offset, producer id and record, in a fixed order: equal states give equal bytes."""
     for group_id in sorted(state.metadata):
-        yield _Entry(-1, NO_OFFSET, NO_PRODUCER_ID, group_metadata_record(group_id, state.metadata[group_id]))
+        yield (-1, NO_OFFSET, NO_PRODUCER_ID, group_metadata_record(group_id, state.metadata[group_id]))
     for group_id in sorted(state.consumer):
         for record in records_between(ConsumerGroup(group_id=group_id), state.consumer[group_id]):
-            yield _Entry(-1, NO_OFFSET, NO_PRODUCER_ID, record)
+            yield (-1, NO_OFFSET, NO_PRODUCER_ID, record)
     for group_id, partition, offset in sorted(state.offsets.all_committed(), key=lambda each: each[:2]):
-        yield _Entry(-1, offset.record_offset, NO_PRODUCER_ID, offset_commit_record(group_id, partition, offset))
+        yield (-1, offset.record_offset, NO_PRODUCER_ID, offset_commit_record(group_id, partition, offset))
     for transaction, group_id, partition, offset in sorted(state.offsets.all_pending(), key=lambda each: each[:3]):
         record = offset_commit_record(group_id, partition, offset)
-        yield _Entry(transaction.offsets_partition, offset.record_offset, transaction.producer_id, record)
+        yield (transaction.offsets_partition, offset.record_offset, transaction.producer_id, record)

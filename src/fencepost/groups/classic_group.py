@@ -5,7 +5,7 @@ or empty. The rest, parked requests and deadlines (monotonic milliseconds), is m
 on in their generation, as in Kafka.
 """
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -63,10 +63,6 @@ class Member:
 
     def metadata(self, protocol_name: str | None) -> bytes:
         return next((offer.metadata for offer in self.protocols if offer.name == protocol_name), b"")
-
-    def vote(self, candidates: Set[str]) -> str:
-        """The first of its protocols that every member supports."""
-        return next(offer.name for offer in self.protocols if offer.name in candidates)
 
 
 class InitialDelay(NamedTuple):
@@ -155,7 +151,7 @@ class ClassicGroup:
         candidates = self.candidate_protocols()
         votes: dict[str, int] = {}
         for member in self.members.values():
-            choice = member.vote(candidates)
+            choice = next(offer.name for offer in member.protocols if offer.name in candidates)
             votes[choice] = votes.get(choice, 0) + 1
         return max(votes, key=votes.__getitem__)
 

@@ -12,10 +12,8 @@ from fencepost.errors import ErrorCode
 from fencepost.groups.classic_group import NO_MEMBER_ID, ClassicGroup, Member
 from fencepost.groups.classic_turn import (
     ClassicTurn,
-    complete_join_if_all_joined,
     current_generation,
     join_error,
-    prepare_rebalance,
     prepare_rebalance_or_complete_join,
 )
 from fencepost.groups.consumer_group import ConsumerGroup
@@ -191,14 +189,12 @@ def _replace_static_member(turn: ClassicTurn, call: Call, old_member_id: str, ne
     turn.renew_session(new_member_id)
     _update_member(turn, call, new_member_id)
 
-    state = turn.group.state
-    if state is ClassicGroupState.PREPARING_REBALANCE:
-        complete_join_if_all_joined(turn)
-    elif state is ClassicGroupState.STABLE and turn.group.select_protocol() == turn.group.protocol_name:
+    is_stable = turn.group.state is ClassicGroupState.STABLE
+    if is_stable and turn.group.select_protocol() == turn.group.protocol_name:
         _keep_stable(turn, new_member_id, old_leader or "", call.api_version)
     else:
         # While the leader assigns, it may already know the old id: all members join again.
-        prepare_rebalance(turn)
+        prepare_rebalance_or_complete_join(turn)
 
 
 def _keep_stable(turn: ClassicTurn, member_id: str, old_leader: str, api_version: int) -> None:

@@ -11,8 +11,7 @@ from fencepost.errors import ErrorCode
 from fencepost.groups.classic_group import NO_MEMBER_ID, ClassicGroup
 from fencepost.groups.classic_turn import (
     ClassicTurn,
-    complete_join_if_all_joined,
-    prepare_rebalance,
+    prepare_rebalance_or_complete_join,
     propagate_assignment,
     remove_member,
 )
@@ -115,11 +114,8 @@ def decide_leave(state: GroupsState, call: Call) -> Decision:
     if group is None:
         return answer(call, response)
     turn.answer(call, response)
-    if any(member.error_code == ErrorCode.NONE for member in members):
-        if turn.group.state is ClassicGroupState.PREPARING_REBALANCE:
-            complete_join_if_all_joined(turn)
-        elif not turn.group.is_empty:
-            prepare_rebalance(turn)
+    if not turn.group.is_empty and any(member.error_code == ErrorCode.NONE for member in members):
+        prepare_rebalance_or_complete_join(turn)
     return turn.decision()
 
 

@@ -101,11 +101,10 @@ class ConsumerGroup:
         return not self.is_empty and topic in self.subscription_metadata
 
 
-# The volatile side of a KIP-848 group: its members' deadlines (monotonic), and the topics it last saw.
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumerTimers:
+    """The volatile side of the group: its members' deadlines (monotonic), and the topics it last saw."""
+
     group_id: str
     session_deadlines_ms: Mapping[str, int] = field(default_factory=dict)
     # Members that were asked to revoke partitions and must have done so by then.

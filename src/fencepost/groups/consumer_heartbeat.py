@@ -1,4 +1,4 @@
-"""ConsumerGroupHeartbeat (KIP-848), all versions: join, stay, leave, and be told what to consume.
+"""ConsumerGroupHeartbeat (KIP-848), all versions: join, stay, leave, and learn what to consume.
 
 Each heartbeat may change the member, then the group epoch, then the target assignment, then the member's own
 assignment by one step. Everything that changes is a record; deadlines are memory. A group with members of the
@@ -24,7 +24,7 @@ from fencepost.groups.consumer_group import (
     ConsumerTimers,
     TopicIdPartition,
 )
-from fencepost.groups.consumer_membership import check_request, find_known, find_member, reported_partitions
+from fencepost.groups.consumer_membership import check_request, find_joining, find_known, reported_partitions
 from fencepost.groups.consumer_records import by_topic, records_between
 from fencepost.groups.decision import Call, Decision, Reply, answer
 from fencepost.groups.deletion import group_tombstones
@@ -57,7 +57,8 @@ def _beat(state: GroupsState, call: Call, topics: TopicImage) -> Decision | Refu
         return before
     if not request.member_id:
         request = replace(request, member_id=state.new_member_id(call.client_id))
-    member = find_member(before, request)
+    find = find_joining if request.member_epoch == JOIN_EPOCH else find_known
+    member = find(before, request)
     if isinstance(member, Refusal):
         return member
     timers = state.timers_of(request.group_id)

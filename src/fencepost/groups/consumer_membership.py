@@ -74,14 +74,8 @@ def reported_partitions(request: ConsumerGroupHeartbeatRequest) -> frozenset[Top
     )
 
 
-def find_member(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
-    """The member that speaks. One that joins may be new, or a static member's place taken over under a new id."""
-    if request.member_epoch == JOIN_EPOCH:
-        return _find_joining(group, request)
-    return find_known(group, request)
-
-
 def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
+    """The member that stays or leaves."""
     if request.instance_id is None:
         member = group.members.get(request.member_id)
         if member is None:
@@ -102,7 +96,8 @@ def find_known(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> 
     return _fenced(member, request) or member
 
 
-def _find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
+def find_joining(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> ConsumerMember | Refusal:
+    """A new member, one that joins again, or a static member whose place is taken over under a new id."""
     if request.instance_id is None:
         # A member that was fenced comes back this way, owning nothing, whatever epoch is known here (KAFKA-19233).
         return group.members.get(request.member_id) or ConsumerMember(member_id=request.member_id)

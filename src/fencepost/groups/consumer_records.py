@@ -8,7 +8,7 @@ with two owners.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import groupby
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from fencepost.groups.consumer_group import (
@@ -144,8 +144,8 @@ def _record(key: VersionedRecord, value: VersionedRecord | None) -> Record:
 def apply_consumer_record(groups: dict[str, ConsumerGroup], key: bytes, value: bytes | None) -> str:
     """Fold one record in; returns the group's id."""
     key_class, fold = _FOLDS[record_version(key)]
-    stored = key_class.from_bytes(key)
-    group_id = stored.group_id
+    stored: Any = key_class.from_bytes(key)
+    group_id: str = stored.group_id
     group = groups.get(group_id)
     if group is None:
         if value is None:
@@ -241,16 +241,10 @@ def _without(mapping: Mapping[str, T], member_id: str) -> dict[str, T]:
     return {key: value for key, value in mapping.items() if key != member_id}
 
 
-_Key = type[
-    schema.ConsumerGroupMetadataKey
-    | schema.ConsumerGroupPartitionMetadataKey
-    | schema.ConsumerGroupMemberMetadataKey
-    | schema.ConsumerGroupTargetAssignmentMetadataKey
-    | schema.ConsumerGroupTargetAssignmentMemberKey
-    | schema.ConsumerGroupCurrentMemberAssignmentKey
-]
 # Each takes the group, the member's id ("" for a record of the group), and the record's value.
-_FOLDS: Mapping[int, tuple[_Key, Callable[[ConsumerGroup, str, bytes | None], ConsumerGroup | None]]] = {
+_FOLDS: Mapping[
+    int, tuple[type[VersionedRecord], Callable[[ConsumerGroup, str, bytes | None], ConsumerGroup | None]]
+] = {
     3: (schema.ConsumerGroupMetadataKey, _fold_group),
     4: (schema.ConsumerGroupPartitionMetadataKey, _fold_partition_metadata),
     5: (schema.ConsumerGroupMemberMetadataKey, _fold_member),

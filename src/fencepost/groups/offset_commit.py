@@ -66,9 +66,9 @@ class Committer:
 def refusal_of_commit(
     group: ClassicGroup | ConsumerGroup | None, committer: Committer, offers: Sequence[OfferedOffset]
 ) -> ErrorCode | None:
+    if committer.generation_id < 0 and (group is None or group.is_empty):
+        return None
     if group is None:
-        if committer.generation_id < 0:
-            return None
         return ErrorCode.GROUP_ID_NOT_FOUND if committer.knows_member_epochs else ErrorCode.ILLEGAL_GENERATION
     if isinstance(group, ConsumerGroup):
         return _refusal_by_consumer_group(group, committer, offers)
@@ -76,8 +76,6 @@ def refusal_of_commit(
 
 
 def _refusal_by_classic_group(group: ClassicGroup, committer: Committer) -> ErrorCode | None:
-    if committer.generation_id < 0 and group.is_empty:
-        return None
     if not committer.is_anonymous:
         error_code = group.refusal_of_member(committer.member_id, committer.group_instance_id, committer.generation_id)
         if error_code is not None:
@@ -92,8 +90,6 @@ def _refusal_by_classic_group(group: ClassicGroup, committer: Committer) -> Erro
 def _refusal_by_consumer_group(
     group: ConsumerGroup, committer: Committer, offers: Sequence[OfferedOffset]
 ) -> ErrorCode | None:
-    if committer.generation_id < 0 and group.is_empty:
-        return None
     if committer.is_transactional and committer.is_anonymous:
         return None
     member = group.members.get(committer.member_id)
@@ -101,19 +97,17 @@ def _refusal_by_consumer_group(
         return ErrorCode.UNKNOWN_MEMBER_ID
     if not committer.is_transactional and not committer.knows_member_epochs:
         return ErrorCode.UNSUPPORTED_VERSION
-    if committer.generation_id != member.member_epoch and not _may_commit_late(
-        group, member, committer.generation_id, offers
-    ):
+    if not _may_commit(group, member, committer.generation_id, offers):
         return ErrorCode.STALE_MEMBER_EPOCH if committer.knows_member_epochs else ErrorCode.ILLEGAL_GENERATION
     return None
 
 
-def _may_commit_late(
+def _may_commit(
     group: ConsumerGroup, member: ConsumerMember, member_epoch: int, offers: Sequence[OfferedOffset]
 ) -> bool:
     """KIP-1251: an older epoch is good enough for partitions that the member has held since."""
     if not 0 <= member_epoch < member.member_epoch:
-        return False
+        return member_epoch == member.member_epoch
     held = {**member.pending_revocation, **member.assigned}
     for (topic, partition), _, _, _ in offers:
         metadata = group.subscription_metadata.get(topic)

@@ -80,7 +80,7 @@ CONSUMER_GROUP_TRANSITIONS: Mapping[tuple[ConsumerGroupState, ConsumerGroupState
     (ConsumerGroupState.RECONCILING, ConsumerGroupState.STABLE): "the last member reaches the target",
     (ConsumerGroupState.RECONCILING, ConsumerGroupState.ASSIGNING): "a member leaves or expires",
     (ConsumerGroupState.ASSIGNING, ConsumerGroupState.RECONCILING): "a heartbeat computes the target",
-    (ConsumerGroupState.ASSIGNING, ConsumerGroupState.STABLE): "a heartbeat computes the target; nobody else waits",
+    (ConsumerGroupState.ASSIGNING, ConsumerGroupState.STABLE): "a heartbeat computes the target; no other member waits",
     (ConsumerGroupState.STABLE, ConsumerGroupState.EMPTY): "the last member leaves or expires",
     (ConsumerGroupState.RECONCILING, ConsumerGroupState.EMPTY): "the last member leaves or expires",
     (ConsumerGroupState.ASSIGNING, ConsumerGroupState.EMPTY): "the last member leaves or expires",
