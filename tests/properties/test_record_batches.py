@@ -5,6 +5,7 @@ reader.
 """
 
 import tracemalloc
+from collections.abc import Iterator
 from random import Random
 
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fencepost.records import compression
 from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression, compress, decompress
 from fencepost.records.control import ControlMarker, build_marker, read_marker
@@ -26,7 +28,7 @@ from fencepost.records.header import (
     stamp,
     write_header,
 )
-from fencepost.records.inspection import validate_record_lengths, validate_records_inside
+from fencepost.records.inspection import validate_keyed_records, validate_record_lengths
 from fencepost.records.reader import read_records
 from fencepost.records.record import Headers, InvalidRecordBatch, Record
 from fencepost.records.validation import recompress, validate_client_batch, validate_record_set, with_append_time
@@ -35,6 +37,14 @@ INT16 = st.integers(-(2**15), 2**15 - 1)
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(2**63), 2**63 - 1)
 DECOMPRESSED_BYTES_MAX = 1_000_000
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _lower_limit() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(compression, "DECOMPRESSED_BYTES_MAX", DECOMPRESSED_BYTES_MAX)
+        yield
+
 
 nullable_bytes = st.none() | st.binary(max_size=200)
 header_keys = st.text(max_size=20) | st.binary(max_size=20).map(lambda raw: raw.decode("utf-8", "surrogateescape"))
@@ -78,7 +88,7 @@ headers = st.builds(
 
 
 @settings(deadline=None)
-@given(records(), codecs, INT64, st.integers(0, 2**62), INT16, INT32, st.booleans())
+@given(records(), codecs, INT64, st.integers(0, 2**62), INT16, INT32, INT32, st.booleans())
 def test_everything_a_batch_holds_comes_back(
     given_records: list[Record],
     codec: Compression,
@@ -86,28 +96,27 @@ def test_everything_a_batch_holds_comes_back(
     base_offset: int,
     producer_epoch: int,
     base_sequence: int,
+    leader_epoch: int,
     is_transactional: bool,
 ) -> None:
-    batch = build_batch(
-        given_records,
-        compression=codec,
-        base_offset=base_offset,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        is_transactional=is_transactional,
-    )
+    asked = {
+        "base_offset": base_offset,
+        "leader_epoch": leader_epoch,
+        "producer_id": producer_id,
+        "producer_epoch": producer_epoch,
+        "base_sequence": base_sequence,
+        "is_transactional": is_transactional,
+    }
+    batch = build_batch(given_records, compression=codec, **asked)
     header = read_header(batch)
     assert check_crc(batch)
     assert read_records(batch) == [record._replace(offset=base_offset + record.offset) for record in given_records]
-    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (
-        producer_id,
-        producer_epoch,
-        base_sequence,
-    )
-    assert header.is_transactional is is_transactional
+    assert {name: getattr(header, name) for name in asked} == asked
+    assert (header.compression, header.is_control, header.magic) == (codec, False, 2)
+    assert (header.record_count, header.last_offset) == (len(given_records), base_offset + len(given_records) - 1)
+    assert header.base_timestamp == given_records[0].timestamp_ms
     assert header.max_timestamp == max(record.timestamp_ms for record in given_records)
-    assert validate_records_inside(batch, header) is None
+    assert (validate_keyed_records(batch, header) is None) is all(record.key is not None for record in given_records)
     assert validate_record_lengths(batch, header) is None
 
 
@@ -157,7 +166,7 @@ def test_lengths_are_judged_alike_wherever_a_batch_lies_and_whatever_lies_around
 ) -> None:
     """Runs of records of one size are passed over together: what a frame holds behind the batch is no part of it."""
     values = [b"v" * size_bytes for size_bytes, count in runs for _ in range(count)]
-    whole = build_batch([Record(timestamp_ms=5, value=value) for value in values])
+    whole = build_batch([Record(timestamp_ms=5, key=b"", value=value) for value in values])
     payload = (whole + after)[HEADER_BYTES : max(HEADER_BYTES, len(whole) + size_change)]
     record_count = max(0, len(values) + count_change)
     batch = write_header(read_header(whole)._replace(record_count=record_count), payload) + payload
@@ -171,7 +180,7 @@ def test_lengths_are_judged_alike_wherever_a_batch_lies_and_whatever_lies_around
         frame = memoryview(around(before + batch + after)).toreadonly()
         inside = frame[len(before) : len(before) + len(batch)]
         assert (validate_record_lengths(inside, header) is None) is is_right
-        assert (validate_records_inside(inside, header) is None) <= is_right
+        assert (validate_keyed_records(inside, header) is None) is is_right
 
 
 @settings(deadline=None)
@@ -193,11 +202,23 @@ def test_every_header_is_read_as_it_was_written_and_stamping_leaves_the_checksum
 def test_rewriting_changes_only_what_it_says(
     given_records: list[Record], codec: Compression, target: Compression, now_ms: int
 ) -> None:
-    batch = build_batch(given_records, compression=codec)
-    assert read_records(recompress(batch, target)) == given_records
-    appended = with_append_time(batch, now_ms)
+    batch = build_batch(given_records, compression=codec, base_offset=0, producer_id=7, is_transactional=True)
+    header = read_header(batch)
+    recompressed = recompress(memoryview(batch), target)
+    found = read_header(recompressed)
+    assert check_crc(recompressed)
+    assert (found.compression, found.size_bytes) == (target, len(recompressed))
+    assert found == header._replace(
+        crc=found.crc, batch_length=found.batch_length, attributes=header.attributes & ~0x07 | target
+    )
+    assert read_records(recompressed) == given_records
+    assert target != codec or recompressed == batch
+    appended = with_append_time(memoryview(batch), now_ms)
+    found = read_header(appended)
     assert check_crc(appended)
+    assert found == header._replace(crc=found.crc, attributes=header.attributes | 0x08, max_timestamp=now_ms)
     assert read_records(appended) == [record._replace(timestamp_ms=now_ms) for record in given_records]
+    assert read_records(recompress(appended, target)) == read_records(appended)
 
 
 @settings(deadline=None)
@@ -255,16 +276,17 @@ def test_a_mutated_batch_is_read_or_refused_and_both_checks_agree_with_the_reade
             payload = mutated(compress(payload, codec), random)
         batch = resealed(codec, payload, random.choice((1, 2, 3, 4, 5, 6, 2**31 - 1)))
         header = read_header(batch)
-        refusal = validate_records_inside(batch, header, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+        refusal = validate_keyed_records(batch, header)
         try:
-            read = read_records(batch, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+            read = read_records(batch)
         except InvalidRecordBatch:
             refused_count += 1
             assert refusal is not None
         else:
             read_count += 1
             is_in_sequence = [record.offset for record in read] == list(range(header.record_count))
-            assert (refusal is None) is is_in_sequence
+            has_keys = all(record.key is not None for record in read)
+            assert (refusal is None) is (is_in_sequence and has_keys)
             assert validate_record_lengths(batch, header) is None
     assert read_count > 50
     assert refused_count > 500
@@ -301,7 +323,7 @@ def test_memory_follows_the_bytes_that_are_there(codec: Compression, data: st.Da
     tracemalloc.start()
     try:
         with pytest.raises(InvalidRecordBatch):
-            read_records(batch, decompressed_bytes_max=DECOMPRESSED_BYTES_MAX)
+            read_records(batch)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

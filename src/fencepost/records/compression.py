@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 DECOMPRESSED_BYTES_MAX = 128 * 1024 * 1024
-"""The default cap: far above what a producer puts in one batch, far below what a bomb makes of a megabyte."""
+"""The cap: far above what a producer puts in one batch, far below what a bomb makes of a megabyte."""
 
 _GZIP_LEVEL = 6
 _READ_BYTES_MIN = 64 * 1024
@@ -64,18 +64,19 @@ def compress(data: Buffer, codec: Compression) -> bytes:
     return bytes(_arrow_codec(codec).compress(data, asbytes=True))
 
 
-def decompress(data: Buffer, codec: int, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> bytes:
+def decompress(data: Buffer, codec: int, *, decompressed_bytes_max: int | None = None) -> bytes:
     if codec == Compression.NONE:
         return bytes(data)
     if codec not in Compression.__members__.values():
         raise InvalidRecordBatch(f"compression codec {codec} is not one of {', '.join(c.name for c in Compression)}")
     codec = Compression(codec)
+    limit_bytes = DECOMPRESSED_BYTES_MAX if decompressed_bytes_max is None else decompressed_bytes_max
     import pyarrow as pa
 
     try:
         if codec == Compression.SNAPPY:
-            return _decompress_snappy(memoryview(data), decompressed_bytes_max)
-        return _decompress_stream(data, codec, decompressed_bytes_max)
+            return _decompress_snappy(memoryview(data), limit_bytes)
+        return _decompress_stream(data, codec, limit_bytes)
     except (OSError, EOFError, zlib.error, pa.ArrowException) as error:
         raise InvalidRecordBatch(f"{codec.name} payload cannot be read: {error}") from error
 
@@ -86,11 +87,11 @@ def _arrow_codec(codec: Compression) -> "pa.Codec":
     return pa.Codec(codec.name.lower())
 
 
-def _too_large(codec: Compression, decompressed_bytes_max: int) -> InvalidRecordBatch:
-    return InvalidRecordBatch(f"{codec.name} payload grows past the limit of {decompressed_bytes_max} bytes")
+def _too_large(codec: Compression, limit_bytes: int) -> InvalidRecordBatch:
+    return InvalidRecordBatch(f"{codec.name} payload grows past the limit of {limit_bytes} bytes")
 
 
-def _decompress_stream(data: Buffer, codec: Compression, decompressed_bytes_max: int) -> bytes:
+def _decompress_stream(data: Buffer, codec: Compression, limit_bytes: int) -> bytes:
     """Reads in growing steps, so that what is allocated follows what is really there."""
     import pyarrow as pa
 
@@ -102,11 +103,11 @@ def _decompress_stream(data: Buffer, codec: Compression, decompressed_bytes_max:
     pieces: list[bytes] = []
     size_bytes = 0
     step_bytes = max(_READ_BYTES_MIN, 4 * len(data))
-    while piece := stream.read(min(step_bytes, decompressed_bytes_max - size_bytes + 1)):
+    while piece := stream.read(min(step_bytes, limit_bytes - size_bytes + 1)):
         pieces.append(piece)
         size_bytes += len(piece)
-        if size_bytes > decompressed_bytes_max:
-            raise _too_large(codec, decompressed_bytes_max)
+        if size_bytes > limit_bytes:
+            raise _too_large(codec, limit_bytes)
         step_bytes *= 2
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
@@ -136,15 +137,15 @@ def _compress_lz4(data: memoryview) -> bytes:
     return b"".join(pieces)
 
 
-def _decompress_snappy(data: memoryview, decompressed_bytes_max: int) -> bytes:
+def _decompress_snappy(data: memoryview, limit_bytes: int) -> bytes:
     is_xerial = data[: len(_XERIAL_MAGIC)] == _XERIAL_MAGIC
     pieces: list[bytes] = []
     size_bytes = 0
     for block in _xerial_blocks(data) if is_xerial else [data]:
         block_bytes = _snappy_size_bytes(block)
         size_bytes += block_bytes
-        if size_bytes > decompressed_bytes_max:
-            raise _too_large(Compression.SNAPPY, decompressed_bytes_max)
+        if size_bytes > limit_bytes:
+            raise _too_large(Compression.SNAPPY, limit_bytes)
         pieces.append(_arrow_codec(Compression.SNAPPY).decompress(block, decompressed_size=block_bytes, asbytes=True))
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 

@@ -14,8 +14,6 @@ from fencepost.records.reader import read_records
 from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.types import Buffer
 
-MARKER_BYTES = 78
-
 _VERSION = 0
 _ABORT = 0
 _COMMIT = 1

@@ -2,7 +2,7 @@
 
 Kafka walks through every batch that it takes. In Python the whole walk costs far more than the rest of an append, so
 the caller chooses between two depths. `validate_record_lengths` hops from length to length: count and extent of an
-uncompressed batch are what its header says. `validate_records_inside` looks at every field, decompressing if it must; a
+uncompressed batch are what its header says. `validate_keyed_records` looks at every field, decompressing if it must; a
 compacted topic needs it, because a record without a key can never be cleaned. What a shallow check lets pass was built
 that way by its client (the checksum holds), and readers refuse it. Where Kafka repairs (offset deltas of a compressed
 batch out of sequence, a wrong maximum timestamp), this refuses or leaves the bytes alone.
@@ -11,12 +11,12 @@ batch out of sequence, a wrong maximum timestamp), this refuses or leaves the by
 import contextlib
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression
-from fencepost.records.header import BatchHeader, TimestampType
+from fencepost.records.compression import Compression
+from fencepost.records.header import BatchHeader
 from fencepost.records.reader import read_payload, view_payload
 from fencepost.records.record import InvalidRecordBatch
 from fencepost.records.varint import read_varint, read_varlong
-from fencepost.types import NO_TIMESTAMP, Buffer
+from fencepost.types import Buffer
 
 ALIKE_RECORDS_MIN = 32
 """Looking for neighbours of one size takes as long as walking over a few records."""
@@ -100,37 +100,23 @@ def _walk(payload: Buffer, position: int, record_count: int) -> int:
     return position
 
 
-def validate_records_inside(
-    batch: Buffer,
-    header: BatchHeader,
-    *,
-    requires_key: bool = False,
-    timestamps_ms: range | None = None,
-    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
-) -> Refusal | None:
-    """Refuses a batch whose records are not what its header promises, in format, count or offset deltas.
-
-    `requires_key` is for compacted topics, `timestamps_ms` the create times that the topic takes (None: any).
-    """
-    if timestamps_ms is not None and header.timestamp_type is TimestampType.LOG_APPEND_TIME:
-        return Refusal(ErrorCode.INVALID_TIMESTAMP, "the batch says LogAppendTime: only the broker may set that")
+def validate_keyed_records(batch: Buffer, header: BatchHeader) -> Refusal | None:
+    """Refuses a batch whose records are not what its header promises, in format, count or offset deltas, or have no
+    key."""
     try:
-        payload = read_payload(batch, header, decompressed_bytes_max=decompressed_bytes_max)
-        return _refuse_records(payload, header, requires_key=requires_key, timestamps_ms=timestamps_ms)
+        return _refuse_records(read_payload(batch, header), header)
     except InvalidRecordBatch as error:
         return _invalid(str(error))
 
 
-def _refuse_records(
-    payload: bytes, header: BatchHeader, *, requires_key: bool, timestamps_ms: range | None
-) -> Refusal | None:
+def _refuse_records(payload: bytes, header: BatchHeader) -> Refusal | None:
     position = 0
     index = 0
     try:
         for index in range(header.record_count):
             length, position = read_varint(payload, position)
             end = position + length
-            timestamp_delta, position = read_varlong(payload, position + 1)
+            _, position = read_varlong(payload, position + 1)
             offset_delta, position = read_varint(payload, position)
             key_length, position = read_varint(payload, position)
             value_length, position = read_varint(payload, position if key_length < 0 else position + key_length)
@@ -141,12 +127,8 @@ def _refuse_records(
                 return _invalid(f"record {index} says that it ends at {end} and ends at {position}")
             if offset_delta != index:
                 return _invalid(f"record {index} has offset delta {offset_delta}: deltas count from 0 without gaps")
-            if key_length < 0 and requires_key:
+            if key_length < 0:
                 return _invalid(f"record {index} has no key: a compacted topic needs one")
-            if timestamps_ms is not None:
-                timestamp = header.base_timestamp + timestamp_delta
-                if timestamp not in timestamps_ms and timestamp != NO_TIMESTAMP:
-                    return _out_of_range(index, timestamp, timestamps_ms)
     except IndexError:
         return _invalid(f"record {index} of {header.record_count} passes the end of the batch's {len(payload)} bytes")
     return _refuse_extent(payload, position, header)
@@ -174,11 +156,3 @@ def _skip_headers(payload: bytes, position: int) -> int:
 
 def _invalid(message: str) -> Refusal:
     return Refusal(ErrorCode.INVALID_RECORD, message)
-
-
-def _out_of_range(index: int, timestamp_ms: int, timestamps_ms: range) -> Refusal:
-    return Refusal(
-        ErrorCode.INVALID_TIMESTAMP,
-        f"record {index} has timestamp {timestamp_ms}:"
-        f" the topic takes {timestamps_ms.start} to {timestamps_ms.stop - 1}",
-    )

@@ -10,7 +10,7 @@ which are read in place, without a call for each. Where one is not, or something
 
 import contextlib
 
-from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, decompress
+from fencepost.records.compression import Compression, decompress
 from fencepost.records.header import HEADER_BYTES, MAGIC, BatchHeader, TimestampType, read_header
 from fencepost.records.record import HEADER_KEY_ERRORS, Headers, InvalidRecordBatch, Record
 from fencepost.records.varint import read_varint, read_varlong, to_int64
@@ -23,9 +23,9 @@ _NULL = 1
 """The length -1."""
 
 
-def read_records(batch: Buffer, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> list[Record]:
+def read_records(batch: Buffer) -> list[Record]:
     header = read_header(batch)
-    payload = read_payload(batch, header, decompressed_bytes_max=decompressed_bytes_max)
+    payload = read_payload(batch, header)
     if header.timestamp_type is TimestampType.CREATE_TIME:
         with contextlib.suppress(IndexError, InvalidRecordBatch):
             if (records := _read_common(payload, header)) is not None:
@@ -33,12 +33,12 @@ def read_records(batch: Buffer, *, decompressed_bytes_max: int = DECOMPRESSED_BY
     return _read_any(payload, header)
 
 
-def read_payload(batch: Buffer, header: BatchHeader, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> bytes:
+def read_payload(batch: Buffer, header: BatchHeader) -> bytes:
     """The encoded records of a batch, decompressed."""
     payload = view_payload(batch, header)
     if header.compression == Compression.NONE or not payload:
         return bytes(payload)
-    return decompress(payload, header.compression, decompressed_bytes_max=decompressed_bytes_max)
+    return decompress(payload, header.compression)
 
 
 def view_payload(batch: Buffer, header: BatchHeader) -> memoryview:

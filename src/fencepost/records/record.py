@@ -46,8 +46,3 @@ def increment_sequence(sequence: int, by: int) -> int:
 
 def decrement_sequence(sequence: int, by: int) -> int:
     return (sequence - by) % _SEQUENCE_COUNT
-
-
-def is_next_sequence(sequence: int, last_sequence: int) -> bool:
-    """Whether `sequence` directly follows `last_sequence`; -1 as the last one means that none was seen yet."""
-    return sequence == increment_sequence(last_sequence, 1)

@@ -9,7 +9,7 @@ undefined codec is UNSUPPORTED_COMPRESSION_TYPE (Kafka answers UNKNOWN_SERVER_ER
 """
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, compress
+from fencepost.records.compression import Compression, compress
 from fencepost.records.header import (
     COMPRESSION_MASK,
     HEADER_BYTES,
@@ -150,11 +150,11 @@ def with_append_time(batch: Buffer, now_ms: int) -> bytes:
     return b"".join((write_header(appended, payload), payload))
 
 
-def recompress(batch: Buffer, codec: Compression, *, decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX) -> bytes:
+def recompress(batch: Buffer, codec: Compression) -> bytes:
     """`batch` with its records in `codec`; the bytes as they are if that is their codec already."""
     header = read_header(batch)
     if header.compression == codec:
         return bytes(batch)
-    payload = compress(read_payload(batch, header, decompressed_bytes_max=decompressed_bytes_max), codec)
+    payload = compress(read_payload(batch, header), codec)
     recompressed = header._replace(attributes=header.attributes & ~COMPRESSION_MASK | codec)
     return write_header(recompressed, payload) + payload

@@ -117,12 +117,6 @@ def read_compact_bytes(data: Data, at: int) -> tuple[bytes, int]:
     return bytes(data[start:end]), end
 
 
-def read_compact_nullable_bytes(data: Data, at: int) -> tuple[bytes | None, int]:
-    if data[at] == 0:
-        return None, at + 1
-    return read_compact_bytes(data, at)
-
-
 def read_nullable_records(data: Data, at: int) -> tuple[memoryview | None, int]:
     """Record batches, not copied: a view over the frame."""
     if _INT32(data, at)[0] == -1:
@@ -286,12 +280,6 @@ def read_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int],
     return _integers(data, at, count, code, size)
 
 
-def read_nullable_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int] | None, int]:
-    if _INT32(data, at)[0] == -1:
-        return None, at + 4
-    return read_integers(data, at, code, size)
-
-
 def read_compact_integers(data: Data, at: int, code: str, size: int) -> tuple[list[int], int]:
     count = data[at] - 1
     if 0 <= count < FEW:
@@ -315,10 +303,6 @@ def _compact_string_item(data: Data, at: int, _version: int) -> tuple[str, int]:
     return read_compact_string(data, at)
 
 
-def _uuid_item(data: Data, at: int, _version: int) -> tuple[UUID, int]:
-    return read_uuid(data, at)
-
-
 def read_strings(data: Data, at: int) -> tuple[list[str], int]:
     return read_array(data, at, 0, _string_item, 2)
 
@@ -333,7 +317,3 @@ def read_compact_strings(data: Data, at: int) -> tuple[list[str], int]:
 
 def read_compact_nullable_strings(data: Data, at: int) -> tuple[list[str] | None, int]:
     return read_compact_nullable_array(data, at, 0, _compact_string_item, 1)
-
-
-def read_compact_uuids(data: Data, at: int) -> tuple[list[UUID], int]:
-    return read_compact_array(data, at, 0, _uuid_item, 16)

@@ -7,7 +7,6 @@ cannot hold shows as `struct.error`, which `Message.encode` turns into one.
 from collections.abc import Sequence
 from struct import Struct, pack
 from typing import Protocol
-from uuid import UUID
 
 from fencepost.errors import WireError
 from fencepost.types import Buffer
@@ -91,13 +90,6 @@ def write_compact_bytes(out: Output, value: bytes | None) -> None:
         raise null_refused("bytes")
     write_uvarint(out, len(value) + 1)
     out += value
-
-
-def write_compact_nullable_bytes(out: Output, value: bytes | None) -> None:
-    if value is None:
-        out.append(0)
-    else:
-        write_compact_bytes(out, value)
 
 
 def write_nullable_records(out: Output, records: Buffer | None) -> None:
@@ -203,13 +195,6 @@ def write_integers(out: Output, values: Sequence[int] | None, code: str) -> None
     out += pack(f">{len(values)}{code}", *values)
 
 
-def write_nullable_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
-    if values is None:
-        out += b"\xff\xff\xff\xff"
-    else:
-        write_integers(out, values, code)
-
-
 def write_compact_integers(out: Output, values: Sequence[int] | None, code: str) -> None:
     if values is None:
         raise null_refused("array")
@@ -257,11 +242,3 @@ def write_compact_nullable_strings(out: Output, values: Sequence[str] | None) ->
         out.append(0)
     else:
         write_compact_strings(out, values)
-
-
-def write_compact_uuids(out: Output, values: Sequence[UUID] | None) -> None:
-    if values is None:
-        raise null_refused("array")
-    write_compact_count(out, len(values))
-    for value in values:
-        out += value.bytes

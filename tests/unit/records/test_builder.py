@@ -49,35 +49,6 @@ def test_a_null_key_and_value_are_length_minus_one_and_empty_ones_length_zero() 
     assert build_batch([Record(timestamp_ms=0, key=b"", value=b"")])[HEADER_BYTES:].hex(" ") == "0c 00 00 00 00 00 00"
 
 
-def test_timestamps_are_deltas_from_the_first_and_the_header_has_first_and_largest() -> None:
-    batch = build_batch([Record(timestamp_ms=1000), Record(timestamp_ms=900), Record(timestamp_ms=1100)])
-    header = read_header(batch)
-    assert (header.base_timestamp, header.max_timestamp) == (1000, 1100)
-    assert [record.timestamp_ms for record in read_records(batch)] == [1000, 900, 1100]
-
-
-def test_the_header_says_what_was_asked_for() -> None:
-    header = read_header(
-        build_batch(
-            [Record(timestamp_ms=5), Record(timestamp_ms=6)],
-            compression=Compression.LZ4,
-            base_offset=70,
-            leader_epoch=4,
-            producer_id=2**62,
-            producer_epoch=32767,
-            base_sequence=2**31 - 1,
-            is_transactional=True,
-        )
-    )
-    assert (header.base_offset, header.last_offset, header.leader_epoch) == (70, 71, 4)
-    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (2**62, 32767, 2**31 - 1)
-    assert header.last_sequence == 0
-    assert header.record_count == 2
-    assert header.compression == Compression.LZ4
-    assert header.is_transactional
-    assert not header.is_control
-
-
 def test_a_batch_without_a_producer_says_so() -> None:
     header = read_header(build_batch([Record(timestamp_ms=5)]))
     assert (header.producer_id, header.producer_epoch, header.base_sequence) == (-1, -1, -1)
@@ -87,14 +58,6 @@ def test_a_batch_without_a_producer_says_so() -> None:
 def test_offsets_count_from_the_base_offset_whatever_the_records_say() -> None:
     batch = build_batch([Record(offset=900, value=b"a"), Record(value=b"b")], base_offset=10)
     assert [record.offset for record in read_records(batch)] == [10, 11]
-
-
-def test_a_thinned_out_batch_keeps_its_offsets_and_its_end() -> None:
-    kept = [Record(12, 5, b"k", b"v"), Record(17, 6, b"l", b"w")]
-    batch = build_batch(kept, base_offset=10, last_offset_delta=9)
-    header = read_header(batch)
-    assert (header.base_offset, header.last_offset, header.record_count) == (10, 19, 2)
-    assert read_records(batch) == kept
 
 
 @pytest.mark.parametrize("compression", list(Compression))

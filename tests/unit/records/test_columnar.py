@@ -1,6 +1,5 @@
 """The columnar codec: what goes into batches, how rows are cut into them, what comes out."""
 
-import itertools
 import struct
 import subprocess
 import sys
@@ -77,18 +76,6 @@ EVERYTHING_AS_RECORDS = [
 ]
 
 
-def test_batch_has_the_bytes_that_the_record_by_record_builder_makes() -> None:
-    batches = encode_batches(
-        EVERYTHING,
-        default_timestamp_ms=99,
-        producer=ProducerStamp(producer_id=9000, producer_epoch=3, base_sequence=17, is_transactional=True),
-    )
-    expected = build_batch(
-        EVERYTHING_AS_RECORDS, producer_id=9000, producer_epoch=3, base_sequence=17, is_transactional=True
-    )
-    assert [bytes(batch) for batch in batches] == [expected]
-
-
 @pytest.mark.parametrize("codec", list(Compression))
 def test_records_survive_every_codec(codec: Compression) -> None:
     (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=99, compression=codec)
@@ -133,14 +120,6 @@ def test_every_layout_of_bytes_gives_the_same_batch(array_type: pa.DataType) -> 
     ]
 
 
-@pytest.mark.parametrize(("start", "length"), [(0, 4), (1, 3), (2, 1), (3, 1), (4, 0), (1, 2)])
-def test_slice_of_a_table_encodes_as_its_rows_alone(start: int, length: int) -> None:
-    sliced = EVERYTHING.slice(start, length)
-    batches = encode_batches(sliced, default_timestamp_ms=99)
-    expected = EVERYTHING_AS_RECORDS[start : start + length]
-    assert [bytes(batch) for batch in batches] == ([build_batch(expected)] if expected else [])
-
-
 def test_slices_inside_nested_header_arrays_are_followed() -> None:
     entries = pa.array([("no", b"0"), ("a", b"1"), ("b", None), ("c", b"3"), ("no", b"9")], HEADERS_TYPE.value_type)
     lists = pa.ListArray.from_arrays([0, 0, 1, 3], entries.slice(1, 3)).slice(1)
@@ -181,20 +160,6 @@ def test_timestamps_of_every_unit_become_milliseconds(timestamps: pa.Array, mill
     decoded = decode_batches(batch).records
     assert decoded.column("timestamp").view(pa.int64()).to_pylist() == milliseconds
     assert (read_header(batch).base_timestamp, read_header(batch).max_timestamp) == (milliseconds[0], max(milliseconds))
-
-
-def test_batches_fill_up_to_the_limit_and_never_pass_it() -> None:
-    rng = np.random.default_rng(11)
-    values = [rng.bytes(int(length)) for length in rng.integers(0, 400, 2000)]
-    table = pa.record_batch({"value": values, "timestamp": rng.integers(0, 10**6, 2000)})
-    for limit in (600, 4_096, 16_500, 100_000):
-        batches = encode_batches(table, default_timestamp_ms=0, batch_bytes_max=limit)
-        assert [record.value for batch in batches for record in read_records(batch)] == values
-        assert max(len(batch) for batch in batches) <= limit
-        for batch, following in itertools.pairwise(batches):
-            first = read_records(following)[0]
-            last = read_records(batch)
-            assert len(build_batch([*last, first])) > limit, "the next record would have fitted"
 
 
 def test_batches_hold_no_more_records_than_asked_and_sequences_go_on() -> None:
@@ -298,17 +263,6 @@ def test_reader_that_skips_aborted_batches_sees_every_batch_in_order() -> None:
     assert seen == [0, 1, 2, 3]
     assert decoded.records.column("value").to_pylist() == [b"kept", b"kept too"]
     assert decoded.next_offset == 4
-
-
-@pytest.mark.parametrize("codec", [Compression.NONE, Compression.LZ4])
-def test_only_records_in_the_asked_range_of_offsets_come_back(codec: Compression) -> None:
-    values = [bytes([number]) * 50 for number in range(30)]
-    fetched = b"".join(batch_of(values[at : at + 10], 100 + at, compression=codec) for at in (0, 10, 20))
-    for start, end in ((100, 130), (105, 106), (109, 111), (0, 1000), (129, 130), (130, 140), (0, 100), (115, 115)):
-        decoded = decode_batches(fetched, offsets=OffsetRange(start, end))
-        assert decoded.records.column("value").to_pylist() == values[max(start - 100, 0) : max(end - 100, 0)]
-        expected_next = min(end, 130) if end > 100 else start
-        assert decoded.next_offset == max(start, expected_next)
 
 
 def test_last_batch_that_is_cut_short_is_left_for_the_next_fetch() -> None:
@@ -439,15 +393,6 @@ def test_a_batch_without_a_seal_has_all_but_its_checksum_until_its_header_is_wri
         assert not check_crc(batch)
         batch[:HEADER_BYTES] = write_header(read_header(batch), batch[HEADER_BYTES:])
         [expected] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec)
-        assert bytes(batch) == bytes(expected)
-
-
-def test_a_batch_that_is_stamped_later_is_the_one_that_was_made_for_its_producer() -> None:
-    stamp = ProducerStamp(7, 3, 11, is_transactional=True)
-    for codec in (Compression.NONE, Compression.ZSTD):
-        [batch] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec)
-        stamp_producer(batch, stamp)
-        [expected] = encode_batches(EVERYTHING, default_timestamp_ms=7, compression=codec, producer=stamp)
         assert bytes(batch) == bytes(expected)
 
 

@@ -2,16 +2,12 @@ import pytest
 
 from fencepost.records.builder import build_batch
 from fencepost.records.header import (
-    HEADER_BYTES,
-    STAMP_BYTES,
     BatchHeader,
     TimestampType,
     check_crc,
     read_header,
     split_batches,
-    stamp,
     stamp_in_place,
-    write_header,
 )
 from fencepost.records.record import SEQUENCE_MAX, InvalidRecordBatch, Record
 
@@ -95,15 +91,6 @@ def test_the_last_sequence_wraps_and_is_absent_without_a_base_sequence() -> None
     assert PLAIN._replace(producer_id=0, base_sequence=SEQUENCE_MAX - 1).last_sequence == 2
 
 
-def test_writing_a_header_computes_length_and_checksum() -> None:
-    written = write_header(PLAIN._replace(batch_length=-5, crc=77), b"payload")
-    header = read_header(written)
-    assert len(written) == HEADER_BYTES
-    assert header.batch_length == 49 + 7
-    assert header._replace(batch_length=0, crc=0) == PLAIN
-    assert check_crc(written + b"payload")
-
-
 def test_the_checksum_is_castagnoli_over_everything_from_the_attributes_on() -> None:
     # Computed bit by bit, so that the library that computes it in production is not its own judge.
     batch = batch_of(b"abc")
@@ -125,16 +112,6 @@ def test_fewer_than_61_bytes_are_no_header() -> None:
         read_header(batch, len(batch) - 60)
     with pytest.raises(InvalidRecordBatch, match="takes 61"):
         read_header(batch, -1)
-
-
-def test_stamping_changes_offset_and_leader_epoch_and_leaves_the_checksum_right() -> None:
-    batch = batch_of(b"abc", b"def")
-    header = read_header(batch).stamped(base_offset=2**40, leader_epoch=9)
-    assert header == read_header(batch)._replace(base_offset=2**40, leader_epoch=9)
-    whole = stamp(header) + batch[STAMP_BYTES:]
-    assert len(whole) == len(batch)
-    assert check_crc(whole)
-    assert read_header(whole) == header
 
 
 def test_stamping_in_place_writes_into_the_buffer_it_is_given() -> None:

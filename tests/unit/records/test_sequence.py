@@ -1,8 +1,7 @@
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fencepost.records.record import SEQUENCE_MAX, decrement_sequence, increment_sequence, is_next_sequence
+from fencepost.records.record import SEQUENCE_MAX, decrement_sequence, increment_sequence
 
 sequences = st.integers(0, SEQUENCE_MAX)
 
@@ -31,11 +30,3 @@ def test_increment_and_decrement_are_the_formulas_of_the_specification(sequence:
 @given(sequences, sequences)
 def test_decrement_undoes_increment(sequence: int, by: int) -> None:
     assert decrement_sequence(increment_sequence(sequence, by), by) == sequence
-
-
-@pytest.mark.parametrize(
-    ("sequence", "last_sequence", "expected"),
-    [(0, -1, True), (1, 0, True), (0, SEQUENCE_MAX, True), (1, -1, False), (0, 0, False), (2, 0, False), (1, 2, False)],
-)
-def test_the_next_sequence_follows_directly_and_wraps(sequence: int, last_sequence: int, expected: bool) -> None:
-    assert is_next_sequence(sequence, last_sequence) is expected

@@ -17,7 +17,7 @@ from fencepost.journal.disk import DiskFull
 from fencepost.partition.append import Append, Duplicate, decide_append
 from fencepost.records.compression import Compression
 from fencepost.records.header import HEADER_BYTES, TRANSACTIONAL_FLAG, BatchHeader, read_header
-from fencepost.records.inspection import validate_record_lengths, validate_records_inside
+from fencepost.records.inspection import validate_keyed_records, validate_record_lengths
 from fencepost.records.record import InvalidRecordBatch
 from fencepost.records.validation import (
     recompress,
@@ -131,7 +131,7 @@ def prepare_batch(
 def _refuse_inside(batch: Buffer, header: BatchHeader, settings: TopicSettings) -> Refusal | None:
     """A compacted topic needs a key on every record, so there the whole batch is read; elsewhere its framing is."""
     if "compact" in settings.cleanup_policy:
-        return validate_records_inside(batch, header, requires_key=True)
+        return validate_keyed_records(batch, header)
     return validate_record_lengths(batch, header)
 
 

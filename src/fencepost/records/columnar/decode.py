@@ -22,7 +22,7 @@ from fencepost.records.columnar.columns import (
     Payload,
     Problem,
 )
-from fencepost.records.compression import DECOMPRESSED_BYTES_MAX, Compression, decompress
+from fencepost.records.compression import Compression, decompress
 from fencepost.records.header import HEADER_BYTES, BatchHeader, TimestampType, check_crc, split_batches
 from fencepost.records.record import InvalidRecordBatch
 from fencepost.types import Buffer, OffsetRange
@@ -71,14 +71,13 @@ def decode_batches(
     skip_batch: SkipBatch | None = None,
     with_headers: bool = True,
     check_crcs: bool = True,
-    decompressed_bytes_max: int = DECOMPRESSED_BYTES_MAX,
 ) -> DecodedBatches:
     """The records of consecutive batches as one `pyarrow.RecordBatch`.
 
     Stops at a last batch that is cut short, at `offsets.end_offset`, and when enough for one array was read; holes
-    left by markers and skipped batches count into `next_offset`. `decompressed_bytes_max` is for each batch.
+    left by markers and skipped batches count into `next_offset`.
     """
-    payloads = _Payloads(memoryview(buffer), decompressed_bytes_max)
+    payloads = _Payloads(memoryview(buffer))
     next_offset, consumed_bytes = offsets.start_offset, 0
     for header, batch in split_batches(buffer, drop_partial_tail=True):
         if header.base_offset >= offsets.end_offset or payloads.size_bytes >= PAYLOAD_BYTES_ENOUGH:
@@ -97,10 +96,9 @@ def decode_batches(
 class _Payloads:
     """Where the records of each batch are: in the input itself or, if any is compressed, in one joined buffer."""
 
-    def __init__(self, buffer: memoryview, decompressed_bytes_max: int) -> None:
+    def __init__(self, buffer: memoryview) -> None:
         self.size_bytes = 0
         self._buffer = buffer
-        self._decompressed_bytes_max = decompressed_bytes_max
         self._pieces: list[Buffer] = []
         self._lines: list[tuple[int, ...]] = []
         self._is_plain = True
@@ -109,7 +107,7 @@ class _Payloads:
         payload: Buffer = batch[HEADER_BYTES:]
         if header.compression != Compression.NONE and payload:
             self._is_plain = False
-            payload = decompress(payload, header.compression, decompressed_bytes_max=self._decompressed_bytes_max)
+            payload = decompress(payload, header.compression)
         if not 0 <= header.record_count <= len(payload) // RECORD_BYTES_MIN:
             raise InvalidRecordBatch(
                 f"batch at offset {header.base_offset} claims {header.record_count} records in {len(payload)} bytes"
