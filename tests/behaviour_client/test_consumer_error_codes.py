@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fencepost.client import Consumer, TopicPartition
-from fencepost.client.error_table import MEANINGS, Category, meaning_of
+from fencepost.client.error_table import EXCEPTIONS, Category, meaning_of
 from fencepost.client.exceptions import ClientError, CommitFailed, RebalanceInProgress
 from fencepost.errors import ErrorCode
 from tests.behaviour_client.consumer_reading import produce
@@ -42,7 +42,7 @@ MEMBERSHIP = {
     "SyncGroup": CLASSIC,
     "Heartbeat": CLASSIC,
 }
-CODES = sorted(MEANINGS, key=lambda code: code.name)
+CODES = sorted(EXCEPTIONS, key=lambda code: code.name)
 JOIN_AGAIN = {
     "JoinGroup": {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS},
     "SyncGroup": {ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION, ErrorCode.REBALANCE_IN_PROGRESS},

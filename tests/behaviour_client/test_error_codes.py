@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from fencepost.client import Producer
-from fencepost.client.error_table import BY_REQUEST, MEANINGS, Category, meaning_of
+from fencepost.client.error_table import BY_REQUEST, EXCEPTIONS, Category, meaning_of
 from fencepost.client.exceptions import ClientError, RecordTooLarge
 from fencepost.client.producer.settlement import NUMBER_REFUSED, STORED
 from fencepost.client.producer.transaction_manager import State
@@ -21,7 +21,7 @@ from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 
 QUICK = {"retry_backoff_ms": 2, "retry_backoff_max_ms": 10, "linger_ms": 0}
-CODES = sorted(MEANINGS, key=lambda code: code.name)
+CODES = sorted(EXCEPTIONS, key=lambda code: code.name)
 ANY_FLOW = ["Produce", "TxnOffsetCommit", "EndTxn"]
 FIRST_FLOW = ["AddPartitionsToTxn", "AddOffsetsToTxn"]
 WITHIN_TRANSACTION = [

@@ -6,7 +6,7 @@ import pytest
 
 from fencepost.client import Producer, TopicPartition
 from fencepost.client.admin.admin import Admin
-from fencepost.client.error_table import MEANINGS, Category
+from fencepost.client.error_table import EXCEPTIONS
 from fencepost.client.exceptions import (
     InvalidProducerIdMapping,
     OutOfOrderSequence,
@@ -23,7 +23,7 @@ from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, Fau
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 
-RETRIABLE = [code for code, meaning in MEANINGS.items() if meaning.category is Category.RETRIABLE]
+RETRIABLE = [code for code, error in EXCEPTIONS.items() if issubclass(error, RetriableError)]
 FAULTS: dict[str, list[Fault]] = {
     "cut before": [CUT_BEFORE] * 3,
     "cut after": [CUT_AFTER] * 3,

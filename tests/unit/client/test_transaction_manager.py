@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from fencepost.client.exceptions import (
-    AbortableError,
     ClientError,
     FatalError,
     GroupFenced,
@@ -97,6 +96,12 @@ def failed_batch(*, attempts: int = 1) -> ProducerBatch:
     return batch
 
 
+def in_transaction(*, uses_v2: bool = True) -> tuple[TransactionManager, Control]:
+    manager, control = make(uses_v2=uses_v2)
+    bring_to(State.IN_TRANSACTION, manager, control)
+    return manager, control
+
+
 def bring_to(state: State, manager: TransactionManager, control: Control) -> None:
     """By the calls that a user would make."""
     if state is State.UNINITIALIZED:
@@ -176,8 +181,7 @@ def test_every_state_can_be_left_and_the_end_is_the_end() -> None:
 
 
 def test_the_second_flow_adds_nothing_and_takes_the_next_epoch_from_the_end() -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction()
     before = manager.identity
     manager.send_offsets(OFFSETS, GROUP, DEADLINE)
     manager.commit(DEADLINE, settled)
@@ -188,8 +192,7 @@ def test_the_second_flow_adds_nothing_and_takes_the_next_epoch_from_the_end() ->
 
 
 def test_the_first_flow_adds_each_partition_once_and_keeps_its_epoch() -> None:
-    manager, control = make(uses_v2=False)
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction(uses_v2=False)
     manager.prepare([WHERE], manager.transaction_number)
     manager.prepare([TopicPartition("t", 1), WHERE], manager.transaction_number)
     manager.send_offsets(OFFSETS, GROUP, DEADLINE)
@@ -216,16 +219,14 @@ def test_a_transaction_that_the_coordinator_never_heard_of_is_ended_without_it(u
 
 def test_in_the_first_flow_lost_numbers_cost_an_epoch_and_in_the_second_they_do_not() -> None:
     for uses_v2, calls in ((False, ["init", "add_partitions", "abort", "bump"]), (True, ["init", "abort"])):
-        manager, control = make(uses_v2=uses_v2)
-        bring_to(State.IN_TRANSACTION, manager, control)
+        manager, control = in_transaction(uses_v2=uses_v2)
         manager.batch_failed(failed_batch(), InvalidProducerEpoch("refused"))
         manager.abort(DEADLINE, settled)
         assert control.asked == calls
 
 
 def test_a_batch_that_was_never_sent_costs_no_epoch() -> None:
-    manager, control = make(uses_v2=False)
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction(uses_v2=False)
     manager.batch_failed(failed_batch(attempts=0), Timeout("expired"))
     assert manager.state is State.ABORTABLE_ERROR
     manager.abort(DEADLINE, settled)
@@ -245,35 +246,8 @@ def test_a_bump_that_timed_out_is_made_by_the_next_abort() -> None:
     assert manager.state is State.READY
 
 
-@pytest.mark.parametrize("is_commit", [True, False])
-def test_an_end_that_timed_out_is_asked_for_again_and_nothing_else_is_allowed(is_commit: bool) -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
-    call, other = ("commit", "abort") if is_commit else ("abort", "commit")
-    control.errors[call] = [Timeout("late")]
-    with pytest.raises(Timeout):
-        CALLS[call](manager)
-    with pytest.raises(IllegalState):
-        CALLS[other](manager)
-    CALLS[call](manager)
-    assert manager.state is State.READY
-    assert control.asked.count(call) == 2
-
-
-def test_a_commit_that_is_refused_can_be_aborted() -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
-    control.errors["commit"] = [InvalidTxnState("it timed out")]
-    with pytest.raises(InvalidTxnState):
-        manager.commit(DEADLINE, settled)
-    assert manager.state is State.ABORTABLE_ERROR
-    manager.abort(DEADLINE, settled)
-    assert manager.state is State.READY
-
-
 def test_a_batch_that_fails_during_the_commit_makes_it_abortable_and_nothing_is_committed() -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction()
 
     def settle(deadline: Deadline) -> None:
         manager.batch_failed(failed_batch(), GroupFenced("refused"))
@@ -342,8 +316,7 @@ def test_a_refusal_that_comes_while_the_transaction_is_aborted_changes_nothing(
 def test_a_call_that_comes_to_its_turn_when_another_thread_has_ended_the_transaction_is_refused(
     call: str, has_next_begun: bool
 ) -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction()
     with ThreadPoolExecutor(1) as other_thread:
         with manager._calls:
             late = other_thread.submit(CALLS[call], manager)
@@ -364,8 +337,7 @@ def test_a_call_that_comes_to_its_turn_when_another_thread_has_ended_the_transac
 
 @pytest.mark.parametrize("call", ["commit", "abort"])
 def test_a_fenced_producer_tells_what_the_partition_had_said(call: str) -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction()
     if call == "abort":
         manager.batch_failed(failed_batch(), InvalidProducerEpoch("client 'newer' took over"))
     control.errors[call] = [ProducerFenced("fenced")]
@@ -377,8 +349,7 @@ def test_a_fenced_producer_tells_what_the_partition_had_said(call: str) -> None:
 
 
 def test_what_outlived_its_retries_costs_the_transaction_not_the_producer() -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction()
     control.errors["txn_offset_commit"] = [Timeout("late")]
     with pytest.raises(TransactionAbortable):
         manager.send_offsets(OFFSETS, GROUP, DEADLINE)
@@ -387,8 +358,7 @@ def test_what_outlived_its_retries_costs_the_transaction_not_the_producer() -> N
 
 
 def test_the_first_error_is_the_one_that_is_told_until_a_worse_one_comes() -> None:
-    manager, control = make()
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, _ = in_transaction()
     manager.batch_failed(failed_batch(), GroupFenced("first"))
     manager.batch_failed(failed_batch(), InvalidProducerEpoch("second"))
     assert "first" in str(manager.problem)
@@ -397,17 +367,8 @@ def test_the_first_error_is_the_one_that_is_told_until_a_worse_one_comes() -> No
     assert "third" in str(manager.problem)
 
 
-def test_a_refused_init_is_the_end() -> None:
-    manager, control = make()
-    control.errors["init"] = [AbortableError("no rights")]
-    with pytest.raises(AbortableError):
-        manager.init(DEADLINE)
-    assert manager.state is State.FATAL_ERROR
-
-
 def test_a_cluster_that_moves_to_the_second_flow_is_followed_between_transactions() -> None:
-    manager, control = make(uses_v2=False)
-    bring_to(State.IN_TRANSACTION, manager, control)
+    manager, control = in_transaction(uses_v2=False)
     control.uses_v2 = True
     manager.send_offsets(OFFSETS, GROUP, DEADLINE)
     manager.commit(DEADLINE, settled)

@@ -19,7 +19,7 @@ from fencepost.client.net import security as sasl
 from fencepost.client.net.transport import Transport, open_transport
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
-from fencepost.errors import ErrorCode, WireError, invariant
+from fencepost.errors import ErrorCode, WireError
 from fencepost.wire.api import API_TABLE, API_VERSIONS, LAST_STABLE
 from fencepost.wire.codec import encode_request, read_response
 from fencepost.wire.framing import FrameReader
@@ -38,10 +38,7 @@ API_KEYS = {f"{api.name}Request": key for key, api in API_TABLE.items()}
 
 
 def api_key_of(request: Message) -> int:
-    key = API_KEYS.get(type(request).__name__)
-    invariant(key is not None, f"{type(request).__name__} is a request of the API table")
-    assert key is not None
-    return key
+    return API_KEYS[type(request).__name__]
 
 
 class ApiVersions:
