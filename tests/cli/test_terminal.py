@@ -1,4 +1,5 @@
-"""What a person sees in a terminal of 80 columns, and what a pipe gets."""
+"""What a person sees in a terminal of 80 columns, and what a pipe gets. Drawing is the same for every cluster: what the
+commands say about Apache Kafka is tried by the files of their own."""
 
 import fcntl
 import os
@@ -10,7 +11,9 @@ import sys
 import termios
 
 import pytest
+from click.shell_completion import BashComplete
 
+from fencepost.cli.main import main
 from tests.cli.running import Cli
 
 COLUMNS = 80
@@ -48,10 +51,10 @@ def in_terminal(*arguments: str, servers: str, typed: bytes = b"", **environment
     return process.wait(60), seen.decode().replace("\r\n", "\n")
 
 
-@pytest.fixture(scope="module", params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
-def scene(request: pytest.FixtureRequest) -> Cli:
+@pytest.fixture(scope="module")
+def scene(fencepost_servers: str) -> Cli:
     """Long names, an open transaction, a group that waits: wide rows of every table."""
-    cli = Cli(request.getfixturevalue(f"{request.param}_servers"))
+    cli = Cli(fencepost_servers)
     cli("topics", "create", TOPIC, "-p", "2")
     cli("produce", TOPIC, "-p", "0", typed="first\n")
     cli("consume", TOPIC, "-g", GROUP)
@@ -123,23 +126,25 @@ def test_a_person_is_asked_before_something_is_deleted(scene: Cli) -> None:
     assert "asked-about" not in scene("topics", "list").out
 
 
-def test_a_shell_completes_names_by_asking_the_cluster(scene: Cli) -> None:
-    def complete(words: str) -> list[str]:
-        environment = {
-            **os.environ,
-            "_FENCEPOST_COMPLETE": "bash_complete",
-            "COMP_WORDS": words,
-            "COMP_CWORD": str(len(words.split(" ")) - 1),
-            "KAFKA_BOOTSTRAP_SERVERS": scene.servers,
-        }
-        code = "from fencepost.cli.main import main; main(prog_name='fencepost')"
-        done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment, check=False
-        )
-        return [line.partition(",")[2] for line in done.stdout.splitlines()]
+def test_a_shell_completes_names_by_asking_the_cluster(scene: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", scene.servers)
+    bash = BashComplete(main, {}, "fencepost", "_FENCEPOST_COMPLETE")
 
-    assert complete("fencepost to") == ["topics"]
-    assert "describe" in complete("fencepost txn ")
-    assert complete("fencepost consume a-top") == [TOPIC]
-    assert complete("fencepost groups describe a-g") == [GROUP]
-    assert complete("fencepost txn describe a-t") == [TRANSACTIONAL_ID]
+    def complete(*words: str) -> list[str]:
+        return [item.value for item in bash.get_completions(list(words[:-1]), words[-1])]
+
+    assert complete("to") == ["topics"]
+    assert "describe" in complete("txn", "")
+    assert complete("consume", "a-top") == [TOPIC]
+    assert complete("groups", "describe", "a-g") == [GROUP]
+    assert complete("txn", "describe", "a-t") == [TRANSACTIONAL_ID]
+
+
+def test_the_variables_that_bash_sets_are_understood(scene: Cli) -> None:
+    given = {"_FENCEPOST_COMPLETE": "bash_complete", "COMP_WORDS": "fencepost consume a-top", "COMP_CWORD": "2"}
+    code = "from fencepost.cli.main import main; main(prog_name='fencepost')"
+    environment = {**os.environ, **given, "KAFKA_BOOTSTRAP_SERVERS": scene.servers}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert done.stdout == f"plain,{TOPIC}\n"

@@ -1,4 +1,7 @@
-"""A real broker process that is killed with SIGKILL at random moments and started again on the same folder and port."""
+"""A real broker process that is killed with SIGKILL at random moments and started again on the same folder and port.
+
+The next process is started ahead: it imports all that it needs and waits until the folder is free.
+"""
 
 import os
 import random
@@ -12,7 +15,12 @@ from typing import Self
 
 from fencepost.lab.apache_kafka import free_ports
 
-START_TIMEOUT_S = 60.0
+WAIT_AND_SERVE = "import fencepost.cli.serve; from fencepost.cli.main import main; input(); main()"
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
 
 
 class KilledBroker:
@@ -24,6 +32,7 @@ class KilledBroker:
         self._settings = settings
         self._random = random.Random(seed)
         self._process: subprocess.Popen[str] | None = None
+        self._spare: subprocess.Popen[str] | None = self._start_ahead()
 
     @property
     def bootstrap_servers(self) -> str:
@@ -37,22 +46,32 @@ class KilledBroker:
         self, kind: type[BaseException] | None, problem: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.kill()
+        if self._spare is not None:
+            kill(self._spare)
 
     def start(self) -> None:
-        command = [sys.executable, "-m", "fencepost", "serve", "--log-level", "warning"]
-        command += ["--listen", self.bootstrap_servers, "--data", str(self._folder)]
-        for name, value in self._settings.items():
-            command += ["--set", f"{name}={value}"]
-        with self._log.open("a") as log:
-            self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        self._process, self._spare = self._spare, None
+        assert self._process is not None
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._process.stdin.write("go\n")
+        self._process.stdin.flush()
         line = self._process.stdout.readline()
         assert line.startswith("listening on"), f"the broker did not start: {self._log.read_text()[-2000:]}"
+        self._spare = self._start_ahead()
+
+    def _start_ahead(self) -> "subprocess.Popen[str]":
+        arguments = ["serve", "--log-level", "warning", "--listen", self.bootstrap_servers, "--data", str(self._folder)]
+        for name, value in self._settings.items():
+            arguments += ["--set", f"{name}={value}"]
+        command = [sys.executable, "-c", WAIT_AND_SERVE, *arguments]
+        with self._log.open("a") as log:
+            return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
 
     def kill(self) -> None:
+        """The broker, not the spare process, which holds nothing yet."""
         if self._process is not None:
-            os.kill(self._process.pid, signal.SIGKILL)
-            self._process.communicate()
+            kill(self._process)
             self._process = None
 
     def kill_and_restart(self, times: int) -> None:

@@ -42,7 +42,7 @@ LOADS: dict[str, Load] = {
     "aiokafka": aiokafka_transactions,
 }
 END_TIMEOUT_S = 180.0
-MAY_HANG = {"kafka-python": 30.0}
+MAY_HANG = {"kafka-python": 10.0}
 """Its commit has no time limit and may wait for ever when its broker dies; what it was told until then counts."""
 TRANSACTIONAL = ("confluent", "kafka-python", "aiokafka")
 

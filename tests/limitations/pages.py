@@ -1,10 +1,14 @@
 """What the explanation pages show: which program each of them runs, and what it prints, here and on Apache Kafka."""
 
+import io
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import patch
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "explanation"
@@ -39,8 +43,14 @@ def shown_on(page: Path) -> list[Shown]:
 
 
 def run(module: str, *arguments: str) -> str:
-    """What the program prints, run as a process of its own from the root of the checkout."""
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT, timeout=RUN_TIMEOUT_S)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    """What the program prints, run in this process, which has imported the client already."""
+    printed = io.StringIO()
+    with patch.object(sys, "argv", [module, *arguments]), redirect_stdout(printed):
+        import_module(module).main()
+    return printed.getvalue()
+
+
+def run_as_shown(module: str) -> str:
+    """What the command of the page prints, at the root of the checkout."""
+    command = [sys.executable, "-m", module]
+    return subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=RUN_TIMEOUT_S).stdout

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.limitations.pages import DISAGREE, FOLDERS, LIMITATIONS, Shown, run, shown_on
+from tests.limitations.pages import DISAGREE, FOLDERS, LIMITATIONS, ROOT, Shown, run, run_as_shown, shown_on
 
 ALL = [*shown_on(DISAGREE), *shown_on(LIMITATIONS)]
 LONG = {
@@ -28,6 +28,14 @@ def programs_in(folder: Path) -> set[str]:
 )
 def test_a_program_prints_what_its_page_shows(shown: Shown) -> None:
     assert run(shown.module) == shown.printed
+
+
+def test_a_program_is_started_as_its_page_says() -> None:
+    """One as a process; of the others the last lines, by which they are programs."""
+    assert run_as_shown(ALL[0].module) == ALL[0].printed
+    for shown in ALL:
+        source = Path(*shown.module.split(".")).with_suffix(".py")
+        assert (ROOT / source).read_text(encoding="utf-8").endswith('if __name__ == "__main__":\n    main()\n')
 
 
 @pytest.mark.parametrize("page", [DISAGREE, LIMITATIONS], ids=lambda page: page.stem)

@@ -8,6 +8,7 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
+from fencepost.server import broker_server
 from fencepost.server.broker_server import EAGER_COMMIT_BYTES
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.wire.messages.api_versions import ApiVersionsRequest
@@ -103,6 +104,13 @@ def test_a_client_that_does_not_read_is_not_served_without_bound(fencepost_broke
             assert other.ask(API_VERSIONS, 0, ApiVersionsRequest()).error_code == ErrorCode.NONE
 
 
+@pytest.fixture
+def frequent_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections are looked at every 50 ms, not every 5 s."""
+    monkeypatch.setattr(broker_server, "CONNECTION_SWEEP_INTERVAL_S", 0.05)
+
+
+@pytest.mark.usefixtures("frequent_sweeps")
 def test_a_request_that_never_ends_is_not_waited_for() -> None:
     settings = {"request.read.timeout.ms": "200"}
     with EmbeddedBroker(settings=settings) as broker, RawClient(broker.bootstrap_servers) as client:
@@ -110,6 +118,7 @@ def test_a_request_that_never_ends_is_not_waited_for() -> None:
         assert client.is_closed_by_broker()
 
 
+@pytest.mark.usefixtures("frequent_sweeps")
 def test_an_idle_connection_is_closed_and_one_with_a_parked_fetch_is_not() -> None:
     with (
         EmbeddedBroker(settings={"connections.max.idle.ms": "300"}) as broker,
@@ -117,7 +126,7 @@ def test_an_idle_connection_is_closed_and_one_with_a_parked_fetch_is_not() -> No
         RawClient(broker.bootstrap_servers) as idle,
     ):
         create_topic(waiting)
-        waiting.send(FETCH, 11, fetch_request(offset=0, max_wait_ms=8_000))
+        waiting.send(FETCH, 11, fetch_request(offset=0, max_wait_ms=1_500))
         assert idle.is_closed_by_broker()
         assert waiting.receive(FETCH, 11)[1].error_code == ErrorCode.NONE
 
