@@ -20,13 +20,12 @@ from fencepost.journal.index_file import IndexHead
 from fencepost.journal.lookup import Lookup
 from fencepost.journal.open_segment import OVERHEAD_BYTES, OpenSegment
 from fencepost.journal.reading import Source, read_batches
-from fencepost.journal.recently_used import RecentlyUsed
 from fencepost.journal.recovery import recover
 from fencepost.journal.replay import Entry, ReplayStart, checkpoints, find_replay_start, replay_entries
 from fencepost.journal.retention import Retention
 from fencepost.journal.rows import Row, checkpoint_row, pack_row
 from fencepost.journal.salvage import salvage_folder
-from fencepost.journal.sealed_segment import SealedSegment
+from fencepost.journal.sealed_segment import RecentlyUsed, SealedSegment
 from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
 from fencepost.records.header import LENGTH_END, BatchHeader
 from fencepost.types import Buffer

@@ -12,9 +12,7 @@ from fencepost.journal.disk import Disk
 from fencepost.journal.frames import FrameKind, checksum_seed
 from fencepost.journal.frontier import find_frontier, frontier_frame
 from fencepost.journal.index_file import IndexHead
-from fencepost.journal.index_rebuild import write_scanned_index
-from fencepost.journal.recently_used import RecentlyUsed
-from fencepost.journal.sealed_segment import SealedSegment, read_fitting_head
+from fencepost.journal.sealed_segment import RecentlyUsed, SealedSegment, read_fitting_head
 from fencepost.journal.segment_header import (
     HEADER_BYTES,
     TEMPORARY_SUFFIX,
@@ -23,7 +21,7 @@ from fencepost.journal.segment_header import (
     parse_name,
     segment_name,
 )
-from fencepost.journal.segment_scan import SegmentScan, damage
+from fencepost.journal.segment_scan import SegmentScan, damage, write_scanned_index
 
 
 def recover(disk: Disk, recently_used: RecentlyUsed) -> list[SealedSegment]:

@@ -1,22 +1,50 @@
 """A segment that is complete: read-only, found through its index, replaced as a whole by cleaning.
 
-Files are opened, and the index mapped, when somebody asks; start-up needs neither. They are closed again when many
-other segments have been asked since.
+Files are opened, and the index mapped, when they are first read; start-up needs neither. They are closed again when
+many other segments have been asked since.
 """
 
 from bisect import bisect_left
 from operator import attrgetter
+from typing import Protocol
 
 from fencepost.errors import invariant
 from fencepost.journal.disk import Disk, DiskFile
 from fencepost.journal.frames import checksum_seed
 from fencepost.journal.index_file import IndexHead, IndexRows, map_rows, read_index_head
-from fencepost.journal.index_rebuild import rebuild_index
-from fencepost.journal.recently_used import RecentlyUsed
 from fencepost.journal.rows import Row
 from fencepost.journal.segment_header import SegmentHeader, index_name, segment_name
+from fencepost.journal.segment_scan import rebuild_index
 
+OPEN_SEGMENTS_MAX = 128
 _BATCH_BYTES_MIN = 61
+
+
+class Closeable(Protocol):
+    is_pinned: bool
+
+    def close(self) -> None: ...
+
+
+class RecentlyUsed:
+    """Segments whose files are open: a process may open only so many."""
+
+    def __init__(self, limit: int = OPEN_SEGMENTS_MAX) -> None:
+        self._limit = limit
+        self._segments: dict[Closeable, None] = {}
+
+    def touch(self, segment: Closeable) -> None:
+        """Remember a use, and close what was not used for longest."""
+        self._segments.pop(segment, None)
+        self._segments[segment] = None
+        if len(self._segments) > self._limit:
+            oldest = next((s for s in self._segments if not s.is_pinned), segment)
+            if oldest is not segment:
+                del self._segments[oldest]
+                oldest.close()
+
+    def forget(self, segment: Closeable) -> None:
+        self._segments.pop(segment, None)
 
 
 class SealedSegment:

@@ -4,9 +4,10 @@ What stops a scan is for its caller to judge: at the end of the last segment it 
 """
 
 from fencepost.errors import CorruptLog
-from fencepost.journal.disk import DiskFile
+from fencepost.journal.disk import Disk, DiskFile
 from fencepost.journal.frames import CHECKPOINT_REF, Frame, FrameKind, checksum_seed, scan_frames
 from fencepost.journal.frontier import find_frontier, is_true_frontier
+from fencepost.journal.index_file import IndexHead, encode_index, write_index
 from fencepost.journal.rows import OpenRows, batch_row, checkpoint_row
 from fencepost.journal.segment_header import HEADER_BYTES, SegmentHeader, segment_name
 from fencepost.records.header import HEADER_BYTES as BATCH_HEADER_BYTES
@@ -98,3 +99,22 @@ def damage(header: SegmentHeader, frame: Frame | None, end_place: int) -> Corrup
         f"segment {segment_name(header.first_position)}, byte {place}, {partition}: {fault}, below what was synced. "
         "Restore the data folder from a backup, or open it with salvage, which drops what cannot be read and says what."
     )
+
+
+def rebuild_index(disk: Disk, file: DiskFile, header: SegmentHeader) -> IndexHead:
+    """Write the index of a sealed segment anew. A bad frame on the way to the seal is damage."""
+    scan = SegmentScan(file, header)
+    if not scan.is_sealed:
+        raise damage(header, scan.bad_frame, scan.end_place)
+    return write_scanned_index(disk, header, scan)
+
+
+def write_scanned_index(disk: Disk, header: SegmentHeader, scan: SegmentScan) -> IndexHead:
+    pieces = encode_index(
+        scan.rows,
+        salt=header.salt,
+        first_position=header.first_position,
+        last_position=header.last_position if header.is_cleaned else scan.last_position,
+        end_place=scan.end_place,
+    )
+    return write_index(disk, pieces, first_position=header.first_position)
