@@ -7,6 +7,9 @@ import pytest
 from fencepost.client.admin.admin import Admin
 from tests.cli.running import Cli
 
+ON_OUR_BROKER = pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+"""What the command does by itself, whichever broker stores the records."""
+
 
 def test_lines_become_records_and_come_back_as_lines(cli: Cli, topic: str) -> None:
     said = cli("produce", topic, "-p", "0", typed="one\ntwo\n\n")
@@ -28,6 +31,7 @@ def test_keys_values_headers_and_nulls_survive_the_round_trip_through_json(cli: 
     assert copies[0]["headers"] == [{"key": "source", "value": "shop"}]
 
 
+@ON_OUR_BROKER
 def test_each_file_can_be_one_record(cli: Cli, topic: str, tmp_path) -> None:  # type: ignore[no-untyped-def]
     for number in range(2):
         (tmp_path / f"{number}.txt").write_bytes(b"line\nline %d\n" % number)
@@ -36,6 +40,7 @@ def test_each_file_can_be_one_record(cli: Cli, topic: str, tmp_path) -> None:  #
     assert values == ["line\nline 0\n", "line\nline 1\n"]
 
 
+@ON_OUR_BROKER
 def test_a_key_goes_where_its_hash_says_unless_a_partition_is_given(cli: Cli, topic: str) -> None:
     outcome = cli("produce", topic, "-k", "a", "--json", typed="1\n2\n").json()
     assert len(outcome["partitions"]) == 1
@@ -109,6 +114,7 @@ def test_following_ends_when_nothing_comes(cli: Cli, topic: str) -> None:
     assert cli("consume", topic, "--follow", "--timeout", "1s", "--markers", "-f", "value").out == "1\n"
 
 
+@ON_OUR_BROKER
 @pytest.mark.parametrize(
     ("chosen", "expected"),
     [
@@ -129,6 +135,7 @@ def test_a_topic_that_does_not_exist_is_not_made_by_writing_to_it(cli: Cli, name
     assert name not in cli("topics", "list").out
 
 
+@ON_OUR_BROKER
 def test_a_bad_line_aborts_the_whole_transaction_and_is_named(cli: Cli, topic: str) -> None:
     refused = cli("produce", topic, "-s", ":", "--transaction", typed="k:v\nno separator\n", exit_code=1)
     assert "line 2" in refused.err

@@ -39,13 +39,6 @@ def file_of(data: bytes) -> SimulatedFile:
     return file
 
 
-def test_a_frame_is_read_back_whatever_pieces_it_was_written_in() -> None:
-    pieces = (b"ab", b"", b"cde")
-    header = frame_header(FrameKind.BATCH, seed=SEED, partition_ref=9, position=7, pieces=pieces, size_bytes=5)
-    frame = read_frame(memoryview(b"??" + header + b"abcde"), 2, seed=SEED, place=100)
-    assert frame == (100, FrameKind.BATCH, 9, 7, b"abcde", 100 + FRAME_HEADER_BYTES + 5, "")
-
-
 def test_a_frame_of_another_segment_is_not_believed() -> None:
     stale = frame_bytes(b"payload", seed=checksum_seed(54321))
     assert read_frame(memoryview(stale), 0, seed=SEED, place=0).fault == "the frame header fails its checksum"

@@ -108,13 +108,6 @@ def test_create_writes_zeros_where_the_file_system_cannot_preallocate(
     assert (folder / "segment").read_bytes() == bytes(size_bytes)
 
 
-def test_create_that_finds_the_name_taken_leaves_the_file_alone(disk: FileDisk, folder: Path) -> None:
-    (folder / "segment").write_bytes(b"precious")
-    with pytest.raises(FileExistsError):
-        disk.create("segment", size_bytes=100)
-    assert (folder / "segment").read_bytes() == b"precious"
-
-
 def test_more_pieces_than_one_system_call_takes_are_all_written(disk: FileDisk) -> None:
     pieces = [index.to_bytes(3, "big") for index in range(3 * file_disk.PIECES_PER_WRITE_MAX + 5)]
     file = disk.create("segment", size_bytes=0)
@@ -136,18 +129,6 @@ def test_large_writes_are_cut_and_arrive_whole(disk: FileDisk, monkeypatch: pyte
     assert file.pread(5_000_000, 0) == bytes(3) + b"".join(pieces)
     assert len(sizes) == 5
     assert max(sizes) == file_disk.BYTES_PER_WRITE_MAX
-
-
-@pytest.mark.parametrize("pieces", [[], [b"x"]])
-def test_nothing_can_be_written_to_a_closed_file_nor_to_one_opened_for_reading(
-    disk: FileDisk, pieces: list[bytes]
-) -> None:
-    file = disk.create("segment", size_bytes=8)
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        disk.open("segment").pwritev(pieces, 0)
-    file.close()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        file.pwritev(pieces, 0)
 
 
 def test_a_write_that_the_system_cuts_short_is_continued(disk: FileDisk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,10 +210,6 @@ def test_a_map_follows_later_writes_and_outlives_the_file_in_a_slice(disk: FileD
     del view
     file.close()
     assert bytes(part) == b"later"
-
-
-def test_an_empty_file_maps_to_an_empty_view(disk: FileDisk) -> None:
-    assert disk.create("segment", size_bytes=0).map().nbytes == 0
 
 
 def test_nothing_stays_open_after_close_nor_after_the_last_reference(disk: FileDisk, folder: Path) -> None:
