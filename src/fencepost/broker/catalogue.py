@@ -261,12 +261,8 @@ def _apply_broker_started(catalogue: Catalogue, record: CatalogueRecord) -> None
     catalogue.cluster_id = record["cluster_id"]
 
 
-def _apply_log_start_moved(_catalogue: Catalogue, _record: CatalogueRecord) -> None:
-    """The partition's own state holds it; the stream only makes it durable."""
-
-
-def _apply_aborted_data_cleaned(_catalogue: Catalogue, _record: CatalogueRecord) -> None:
-    """As with log starts: it is the partition that forgets."""
+def _apply_to_partitions(_catalogue: Catalogue, _record: CatalogueRecord) -> None:
+    """The state of a partition holds it; the stream only makes it durable."""
 
 
 _APPLY = {
@@ -276,6 +272,6 @@ _APPLY = {
     "settings-changed": _apply_settings_changed,
     "broker-started": _apply_broker_started,
     "refs-used": _apply_refs_used,
-    "log-start-moved": _apply_log_start_moved,
-    "aborted-data-cleaned": _apply_aborted_data_cleaned,
+    "log-start-moved": _apply_to_partitions,
+    "aborted-data-cleaned": _apply_to_partitions,
 }

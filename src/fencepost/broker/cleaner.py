@@ -5,6 +5,10 @@ not wanted is written down as a policy, and two checkpoints are appended if the 
 When all that the policy relies on is synced (a crash must not bring back a topic whose records are gone), the shell
 takes one piece of work after the other: `begin`, run it on a thread of its own, `finish`. A full disk or a damaged
 segment ends the round; the next one tries again.
+
+Retention by time and size is only for topics whose cleanup.policy contains `delete`, and nothing at or above the last
+stable offset ever goes: it is undecided, or its readers have not been allowed to see it. The move of a log's start is
+journalled first; the bytes below it are dropped when the journal is cleaned.
 """
 
 import logging
@@ -13,7 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from fencepost.broker.catalogue import CATALOGUE_REF, FIRST_PARTITION_REF, CatalogueRecord
+from fencepost.broker.catalogue import CATALOGUE_REF, FIRST_PARTITION_REF
 from fencepost.broker.compaction import CompactionMemory, CompactionPlan, CompactionScan
 from fencepost.broker.fetching import retry_fetches
 from fencepost.broker.partition_log import PartitionLog
@@ -30,19 +34,27 @@ from fencepost.types import Buffer, Now
 if TYPE_CHECKING:
     from fencepost.broker.core import BrokerCore
 
-
-# What is still wanted of the journal, as the broker sees it at one moment; it is asked on another thread later.
-#
-# Below its log start a partition is not wanted. A partition reference that the catalogue does not know belongs to a
-# deleted topic and is not wanted at all, unless it was given out after the moment. The catalogue's own stream is not
-# wanted either: the journal only asks about what two checkpoints cover, and they hold the whole catalogue.
-
+logger = logging.getLogger("fencepost.cleaning")
 
 NOTHING_WANTED = 2**63 - 1
+COMPACTION_KEYS_MAX = 500_000
+"""Keys of one partition that a scan holds in memory, about 135 bytes each."""
+COPIED_PER_FREED_MAX = 20
+"""Compaction may have to copy the whole journal; it waits until that frees one byte for so many."""
+CHEAP_SEGMENTS_MAX = 4
+"""A journal of so few segments is copied for less."""
+CHECKPOINTS_NEEDED = 2
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerCleaningPolicy:
+    """What is still wanted of the journal, as the broker sees it at one moment; it is asked on another thread later.
+
+    Below its log start a partition is not wanted. A partition reference that the catalogue does not know belongs to a
+    deleted topic and is not wanted at all, unless it was given out after the moment. The catalogue's own stream is not
+    wanted either: the journal only asks about what two checkpoints cover, and they hold the whole catalogue.
+    """
+
     start_offsets: Mapping[int, int]
     next_ref: int
     plans: Mapping[int, CompactionPlan]
@@ -69,13 +81,6 @@ def take_policy(state: BrokerState, plans: Mapping[int, CompactionPlan]) -> Brok
     )
 
 
-# Retention by time and size: how far the start of each partition may move up, in the words of the catalogue.
-#
-# Only topics whose cleanup.policy contains `delete` have it, and nothing at or above the last stable offset ever
-# goes: it is undecided, or its readers have not been allowed to see it. The move is journalled first; the bytes below
-# it are dropped when the journal is cleaned.
-
-
 def decide_log_starts(state: BrokerState, journal: Journal, *, now_ms: int) -> dict[PartitionLog, int]:
     """The partitions whose start moves, and where to."""
     starts: dict[PartitionLog, int] = {}
@@ -92,27 +97,12 @@ def decide_log_starts(state: BrokerState, journal: Journal, *, now_ms: int) -> d
     return starts
 
 
-def log_start_record(starts: dict[PartitionLog, int]) -> CatalogueRecord:
-    return {"kind": "log-start-moved", "starts": [[log.partition_ref, start] for log, start in starts.items()]}
-
-
 def _retention_of(settings: TopicSettings) -> Retention | None:
     if "delete" not in settings.cleanup_policy:
         return None
     if settings.retention_ms == NO_LIMIT and settings.retention_bytes == NO_LIMIT:
         return None
     return Retention(settings.retention_ms, settings.retention_bytes)
-
-
-logger = logging.getLogger("fencepost.cleaning")
-
-COMPACTION_KEYS_MAX = 500_000
-"""Keys of one partition that a scan holds in memory, about 135 bytes each."""
-COPIED_PER_FREED_MAX = 20
-"""Compaction may have to copy the whole journal; it waits until that frees one byte for so many."""
-CHEAP_SEGMENTS_MAX = 4
-"""A journal of so few segments is copied for less."""
-CHECKPOINTS_NEEDED = 2
 
 
 class Cleaner:
@@ -194,7 +184,8 @@ class Cleaner:
         core = self._core
         starts = decide_log_starts(core.state, core.journal, now_ms=now.wall_ms)
         if starts:
-            core.append_to_catalogue(log_start_record(starts), now_ms=now.wall_ms)
+            moved = [[log.partition_ref, start] for log, start in starts.items()]
+            core.append_to_catalogue({"kind": "log-start-moved", "starts": moved}, now_ms=now.wall_ms)
             self._moved += starts
             self._moved_position = core.journal.last_position
 

@@ -1,9 +1,20 @@
-"""What compaction leaves of a partition's batches: a plan that was made on the owner's thread and changes no more.
+"""Compaction of a partition: a scan reads it and makes a plan, a slice at a time so that no client waits long.
 
-A plan names offsets: batches that go as a whole, records that go out of theirs, and tombstones and markers that are
-seen for the first time and get a delete horizon. Batches at or above `end_offset` are left alone. Offsets stay what
-they are and a batch keeps its first and its last; one that has nothing left goes. No batch may grow: where a horizon,
-or another packing of the records, would make it larger, it stays as it is, and the next scan sees it as it is.
+A `CompactionPlan` is made on the owner's thread and changes no more; it is carried out on another. It names offsets:
+batches that go as a whole, records that go out of theirs, and tombstones and markers that are seen for the first time
+and get a delete horizon. Batches at or above `end_offset` are left alone. Offsets stay what they are and a batch keeps
+its first and its last; one that has nothing left goes. No batch may grow: where a horizon, or another packing of the
+records, would make it larger, it stays as it is, and the next scan sees it as it is.
+
+Of each key the newest committed record below the last stable offset stays; what it shadows goes. Records of aborted
+transactions shadow nothing and go. A marker outlives the data that it decides: it is dropped when no batch of its
+transaction is left and its delete horizon has passed, an abort marker only after its transaction was forgotten by the
+partition (`emptied_aborts` says which may be). A tombstone goes when nothing older of its key is left and its horizon
+has passed. Records without a key stay.
+
+The last batch in range shadows others and is itself left alone: a reader must be able to arrive at the end. Keys
+are told apart by a 16-byte digest. At most `keys_max` of them are held; the plan then covers what lies before, and
+the next scan starts its window of keys where this one ended.
 """
 
 from array import array
@@ -35,6 +46,11 @@ else:
     from fencepost.journal.numpy_later import np
 
     Offsets = object
+
+
+SLICE_BYTES = 32 << 10
+DIGEST_BYTES = 16
+NEVER_MS = 2**63 - 1
 
 
 def offsets_below(offsets: Iterable[int], end_offset: int) -> Offsets:
@@ -115,24 +131,6 @@ def _thinned_out(header: BatchHeader, records: list[Record], delete_horizon_ms: 
     )
 
 
-# Reads a partition and plans its compaction, a slice at a time so that nobody waits long.
-#
-# Of each key the newest committed record below the last stable offset stays; what it shadows goes. Records of aborted
-# transactions shadow nothing and go. A marker outlives the data that it decides: it is dropped when no batch of its
-# transaction is left and its delete horizon has passed, an abort marker only after its transaction was forgotten by the
-# partition (`emptied_aborts` says which may be). A tombstone goes when nothing older of its key is left and its horizon
-# has passed. Records without a key stay.
-#
-# The last batch in range shadows others and is itself left alone: a reader must be able to arrive at the end. Keys
-# are told apart by a 16-byte digest. At most `keys_max` of them are held; the plan then covers what lies before, and
-# the next scan starts its window of keys where this one ended.
-
-
-SLICE_BYTES = 32 << 10
-DIGEST_BYTES = 16
-NEVER_MS = 2**63 - 1
-
-
 @dataclass(slots=True)
 class Tombstone:
     header_horizon_ms: int | None
@@ -205,7 +203,7 @@ class CompactionScan:
         for batches in self._slices(self._start_offset, self._limit):
             for batch in batches:
                 header = read_header(batch)
-                if self._is_too_young(header) or self._is_too_much(header):
+                if not self._admit(header):
                     return
                 self._end_offset = header.base_offset
                 self._see(header, batch)
@@ -233,16 +231,14 @@ class CompactionScan:
             start_offset = read_header(batches[-1]).last_offset + 1
             yield batches
 
-    def _is_too_young(self, header: BatchHeader) -> bool:
+    def _admit(self, header: BatchHeader) -> bool:
+        """Whether the scan goes on with this batch: it is old enough, and there is room for its keys."""
         lag_ms = self._settings.min_compaction_lag_ms
-        if lag_ms == 0 or header.max_timestamp + lag_ms <= self._now_ms:
+        if lag_ms and header.max_timestamp + lag_ms > self._now_ms:
+            self._due_ms = min(self._due_ms, header.max_timestamp + lag_ms)
             return False
-        self._due_ms = min(self._due_ms, header.max_timestamp + lag_ms)
-        return True
-
-    def _is_too_much(self, header: BatchHeader) -> bool:
         self._is_full = bool(self._newest) and len(self._newest) + header.record_count > self._keys_max
-        return self._is_full
+        return not self._is_full
 
     def _see(self, header: BatchHeader, batch: Buffer) -> None:
         self._scanned_bytes += len(batch)
@@ -358,7 +354,7 @@ def _aborted_ranges(log: PartitionLog) -> dict[int, list[AbortedRange]]:
 
 
 def _keyed_records(batch: Buffer) -> list[Record]:
-    """None for a batch that cannot be read: whoever stored it may keep it, and nobody can tell its keys."""
+    """None for a batch that cannot be read: it stays, for its keys are not known."""
     try:
         return [record for record in read_records(batch) if record.key is not None]
     except InvalidRecordBatch:

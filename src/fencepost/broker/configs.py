@@ -1,7 +1,9 @@
-"""Settings as DescribeConfigs and CreateTopics show them: value, where it comes from, what stands behind it.
+"""Settings as administrators see and alter them: value, where it comes from, what stands behind it.
 
-A topic's own value comes first, then the broker's (if it is not the default), then the default. A broker that is
-told its settings at the start has no dynamic ones, so all of its own are read-only.
+A topic's own value comes first, then the broker's (if it is not the default), then the default. A broker that gets
+its settings at the start has no dynamic ones, so all of its own are read-only: only topics have settings to alter. An
+incremental change works on the topic's own values; appending to one that it does not have starts from the value in
+force, as in Kafka. A plain change replaces all of them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +28,32 @@ class ConfigType(IntEnum):
     LONG = 5
     DOUBLE = 6
     LIST = 7
+
+
+class ResourceType(IntEnum):
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class Operation(IntEnum):
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+class Change(NamedTuple):
+    name: str
+    operation: int
+    value: str | None
+
+
+class NamedResource(Protocol):
+    resource_type: int
+    resource_name: str
 
 
 BROKER_SYNONYMS = {
@@ -83,30 +111,29 @@ class DescribedSetting(NamedTuple):
 
 def describe_topic_settings(topic: Topic, broker: BrokerSettings) -> list[DescribedSetting]:
     return [
-        DescribedSetting(
-            name=name,
-            value=as_text(getattr(topic.settings, declaration.field_name)),
-            is_read_only=False,
-            synonyms=tuple(_topic_synonyms(topic, declaration, broker)),
-            config_type=_type_of(declaration),
-            documentation=_documentation(declaration),
-        )
-        for name, declaration in declarations(TopicSettings).items()
+        _describe(declaration, topic.settings, _topic_synonyms(topic, declaration, broker), is_read_only=False)
+        for declaration in declarations(TopicSettings).values()
     ]
 
 
 def describe_broker_settings(broker: BrokerSettings) -> list[DescribedSetting]:
     return [
-        DescribedSetting(
-            name=name,
-            value=as_text(getattr(broker, declaration.field_name)),
-            is_read_only=True,
-            synonyms=tuple(_broker_synonyms(declaration, broker)),
-            config_type=_type_of(declaration),
-            documentation=_documentation(declaration),
-        )
-        for name, declaration in declarations(BrokerSettings).items()
+        _describe(declaration, broker, _broker_synonyms(declaration, broker), is_read_only=True)
+        for declaration in declarations(BrokerSettings).values()
     ]
+
+
+def _describe(
+    declaration: Declaration, settings: object, synonyms: Iterable[Synonym], *, is_read_only: bool
+) -> DescribedSetting:
+    return DescribedSetting(
+        name=declaration.name,
+        value=as_text(getattr(settings, declaration.field_name)),
+        is_read_only=is_read_only,
+        synonyms=tuple(synonyms),
+        config_type=_type_of(declaration),
+        documentation=f"{declaration.help} ({declaration.unit})" if declaration.unit else declaration.help,
+    )
 
 
 def _topic_synonyms(topic: Topic, declaration: Declaration, broker: BrokerSettings) -> Iterator[Synonym]:
@@ -136,42 +163,6 @@ def _type_of(declaration: Declaration) -> ConfigType:
     if declaration.value_type is float:
         return ConfigType.DOUBLE
     return ConfigType.STRING
-
-
-def _documentation(declaration: Declaration) -> str:
-    return f"{declaration.help} ({declaration.unit})" if declaration.unit else declaration.help
-
-
-# What IncrementalAlterConfigs and AlterConfigs make of a topic's settings. Only topics have settings to alter.
-#
-# An incremental change works on the topic's own values; appending to one that it does not have starts from the value in
-# force, as in Kafka. A plain change replaces all of them.
-
-
-class ResourceType(IntEnum):
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-    CLIENT_METRICS = 16
-    GROUP = 32
-
-
-class Operation(IntEnum):
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
-class Change(NamedTuple):
-    name: str
-    operation: int
-    value: str | None
-
-
-class NamedResource(Protocol):
-    resource_type: int
-    resource_name: str
 
 
 def refuse_resource(resource: NamedResource, others: Iterable[NamedResource]) -> Refusal | None:
@@ -246,13 +237,9 @@ def _change(overrides: dict[str, str], topic: Topic, change: Change) -> Refusal 
             ErrorCode.INVALID_CONFIG,
             f"Can't {Operation(change.operation).name} to key {change.name} because its type is not LIST.",
         )
-    overrides[change.name] = _edited(_in_force(overrides, topic, change.name), change)
+    inherited: str = getattr(topic.settings, declarations(TopicSettings)[change.name].field_name)
+    overrides[change.name] = _edited(overrides.get(change.name, inherited), change)
     return None
-
-
-def _in_force(overrides: Mapping[str, str], topic: Topic, name: str) -> str:
-    inherited: str = getattr(topic.settings, declarations(TopicSettings)[name].field_name)
-    return overrides.get(name, inherited)
 
 
 def _edited(current: str, change: Change) -> str:

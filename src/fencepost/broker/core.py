@@ -1,9 +1,9 @@
 """BrokerCore: the broker without sockets, clocks, files or threads.
 
 The shell (`server/`, or a simulator) gives it requests, the time, and word of what is synced; it gives back replies,
-each with the journal position that must be synced before it may leave. Handlers, one file per API, do the work; this
-class holds what they share and drives the cycle: handle, begin_commit, (write and sync elsewhere), finish_commit,
-tick.
+each with the journal position that must be synced before it may leave. Handlers do the work, one function for each
+API; this class holds what they share and drives the cycle: handle, begin_commit, (write and sync elsewhere),
+finish_commit, tick.
 """
 
 import base64
@@ -39,70 +39,9 @@ from fencepost.settings import BrokerSettings
 from fencepost.transactions.ending import decide_recovery
 from fencepost.types import Now, TopicPartition
 
-# From the journal to a broker that can serve: fold everything, then finish what a crash left half done.
-#
-# A fresh folder gets its internal topics. Every start gets a new broker epoch: it is the coordinator epoch of the
-# markers written from now on, and partitions refuse markers of an older one.
-
+logger = logging.getLogger("fencepost.broker")
 
 CLUSTER_ID_BYTES = 16
-
-
-def recover(core: "BrokerCore", now: Now) -> None:
-    replay(core)
-    _begin_epoch(core, now)
-    _create_internal_topics(core, now)
-    _forget_offsets_of_deleted_topics(core, now)
-    core.state.transactions.coordinator_epoch = core.state.catalogue.broker_epoch
-    for decision in decide_recovery(core.state.transactions, now_ms=now.wall_ms):
-        core.transactions.run(decision, now_ms=now.wall_ms)
-    resume_members(core.state.groups, now)
-
-
-def replay(core: "BrokerCore") -> None:
-    """Fold the journal. All of it is on disk, so all of it may be seen."""
-    for entry in core.journal.replay():
-        if entry.is_checkpoint:
-            load_checkpoint(core.state, entry.payload)
-        else:
-            core.state.fold(entry.partition_ref, entry.payload)
-    for log in core.state.logs_by_ref.values():
-        apply_synced(log.state, log.state.end_offset)
-
-
-def _begin_epoch(core: "BrokerCore", now: Now) -> None:
-    catalogue = core.state.catalogue
-    cluster_id = catalogue.cluster_id
-    if not cluster_id:
-        cluster_id = base64.urlsafe_b64encode(core.random_bytes(CLUSTER_ID_BYTES)).decode().rstrip("=")
-    started = {"kind": "broker-started", "epoch": catalogue.broker_epoch + 1, "cluster_id": cluster_id}
-    core.append_to_catalogue(started, now_ms=now.wall_ms)
-
-
-def _forget_offsets_of_deleted_topics(core: "BrokerCore", now: Now) -> None:
-    """A crash may have kept the deletion of a topic, and not all of the tombstones that followed it."""
-    offsets = core.state.groups.offsets
-    kept = {partition for _, partition, _ in offsets.all_committed()}
-    kept |= {partition for _, _, partition, _ in offsets.all_pending()}
-    for decision in decide_partitions_deleted(core.state.groups, kept - core.state.logs.keys()):
-        core.groups.run(decision, now=now)
-
-
-def _create_internal_topics(core: "BrokerCore", now: Now) -> None:
-    """Their partition counts are fixed by the first start: the hash of an id must always lead to the same partition."""
-    counts = {
-        OFFSETS_TOPIC: core.settings.offsets_topic_num_partitions,
-        TRANSACTION_TOPIC: core.settings.transaction_state_log_num_partitions,
-    }
-    for name, count in counts.items():
-        if name not in core.state.catalogue.topics:
-            record = core.decide_topic(name, partition_count=count, overrides={"cleanup.policy": "compact"})
-            if isinstance(record, Refusal):
-                raise InvariantBroken(f"the internal topic {name} can be created: {record.message}")
-            core.create_topic(record, now_ms=now.wall_ms)
-
-
-logger = logging.getLogger("fencepost.broker")
 
 LISTENER_UNKNOWN = ("", 0)
 MEMBER_ID_PREFIX_CHARACTERS_MAX = 1000
@@ -122,7 +61,7 @@ class BrokerCore:
         self.housekeeping = Housekeeping(self)
         self.listener = LISTENER_UNKNOWN
         self.log_dir = ""
-        """Where the journal lies, as administrators are told; only the shell knows."""
+        """Where the journal lies, as administrators see it; only the shell knows."""
         self._outbox: list[tuple[Call, Reply]] = []
 
     # Life
@@ -133,7 +72,7 @@ class BrokerCore:
         self.housekeeping.start(now)
 
     def advertise(self, *, host: str, port: int) -> None:
-        """The address that clients are told to connect to."""
+        """The address at which clients are to connect."""
         self.listener = (host, port)
 
     def close(self) -> None:
@@ -177,7 +116,7 @@ class BrokerCore:
         return group
 
     def finish_commit(self, group: CommitGroup) -> None:
-        """The group is on disk: its records become visible, and whoever waited for them is answered."""
+        """The group is on disk: its records become visible, and fetches that waited for them are answered."""
         self.journal.finish_commit(group)
         grown = self.writer.finish_commit()
         retry_fetches(self, self.parked_fetches.waiting_for(grown), is_last_try=False)
@@ -249,3 +188,62 @@ class BrokerCore:
 
 def to_values(*records: CatalogueRecord, now_ms: int) -> list[Record]:
     return [Record(timestamp_ms=now_ms, value=encode_record(record)) for record in records]
+
+
+def recover(core: BrokerCore, now: Now) -> None:
+    """From the journal to a broker that can serve: fold everything, then finish what a crash left half done.
+
+    A fresh folder gets its internal topics. Every start gets a new broker epoch: it is the coordinator epoch of the
+    markers written from now on, and partitions refuse markers of an older one.
+    """
+    replay(core)
+    _begin_epoch(core, now)
+    _create_internal_topics(core, now)
+    _forget_offsets_of_deleted_topics(core, now)
+    core.state.transactions.coordinator_epoch = core.state.catalogue.broker_epoch
+    for decision in decide_recovery(core.state.transactions, now_ms=now.wall_ms):
+        core.transactions.run(decision, now_ms=now.wall_ms)
+    resume_members(core.state.groups, now)
+
+
+def replay(core: BrokerCore) -> None:
+    """Fold the journal. All of it is on disk, so all of it may be seen."""
+    for entry in core.journal.replay():
+        if entry.is_checkpoint:
+            load_checkpoint(core.state, entry.payload)
+        else:
+            core.state.fold(entry.partition_ref, entry.payload)
+    for log in core.state.logs_by_ref.values():
+        apply_synced(log.state, log.state.end_offset)
+
+
+def _begin_epoch(core: BrokerCore, now: Now) -> None:
+    catalogue = core.state.catalogue
+    cluster_id = catalogue.cluster_id
+    if not cluster_id:
+        cluster_id = base64.urlsafe_b64encode(core.random_bytes(CLUSTER_ID_BYTES)).decode().rstrip("=")
+    started = {"kind": "broker-started", "epoch": catalogue.broker_epoch + 1, "cluster_id": cluster_id}
+    core.append_to_catalogue(started, now_ms=now.wall_ms)
+
+
+def _forget_offsets_of_deleted_topics(core: BrokerCore, now: Now) -> None:
+    """A crash may have kept the deletion of a topic, and not all of the tombstones that followed it."""
+    offsets = core.state.groups.offsets
+    kept = {partition for _, partition, _ in offsets.all_committed()}
+    kept |= {partition for _, _, partition, _ in offsets.all_pending()}
+    for decision in decide_partitions_deleted(core.state.groups, kept - core.state.logs.keys()):
+        core.groups.run(decision, now=now)
+
+
+def _create_internal_topics(core: BrokerCore, now: Now) -> None:
+    """Their partition counts are fixed by the first start: the hash of an id must always lead to the same partition."""
+    counts = {
+        OFFSETS_TOPIC: core.settings.offsets_topic_num_partitions,
+        TRANSACTION_TOPIC: core.settings.transaction_state_log_num_partitions,
+    }
+    for name, count in counts.items():
+        if name not in core.state.catalogue.topics:
+            record = core.decide_topic(name, partition_count=count, overrides={"cleanup.policy": "compact"})
+            if isinstance(record, Refusal):
+                raise InvariantBroken(f"the internal topic {name} can be created: {record.message}")
+            core.create_topic(record, now_ms=now.wall_ms)

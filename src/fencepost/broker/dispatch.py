@@ -17,10 +17,7 @@ Handler = Callable[["BrokerCore", Call], Outcome]
 HANDLED = {
     "produce": ("produce",),
     "fetch": ("fetch",),
-    "list_offsets": (
-        "list_offsets",
-        "offset_for_leader_epoch",
-    ),
+    "list_offsets": ("list_offsets", "offset_for_leader_epoch"),
     "metadata": (
         "metadata",
         "describe_topic_partitions",
@@ -28,22 +25,9 @@ HANDLED = {
         "describe_log_dirs",
         "find_coordinator",
     ),
-    "api_versions": (
-        "api_versions",
-        "update_features",
-    ),
-    "topics": (
-        "create_topics",
-        "create_partitions",
-        "delete_topics",
-        "delete_records",
-    ),
-    "configs": (
-        "describe_configs",
-        "list_config_resources",
-        "alter_configs",
-        "incremental_alter_configs",
-    ),
+    "api_versions": ("api_versions", "update_features"),
+    "topics": ("create_topics", "create_partitions", "delete_topics", "delete_records"),
+    "configs": ("describe_configs", "list_config_resources", "alter_configs", "incremental_alter_configs"),
     "transactions": (
         "init_producer_id",
         "add_partitions_to_txn",
@@ -51,17 +35,8 @@ HANDLED = {
         "end_txn",
         "write_txn_markers",
     ),
-    "describe_transactions": (
-        "describe_transactions",
-        "list_transactions",
-        "describe_producers",
-    ),
-    "committed_offsets": (
-        "offset_commit",
-        "txn_offset_commit",
-        "offset_fetch",
-        "offset_delete",
-    ),
+    "describe_transactions": ("describe_transactions", "list_transactions", "describe_producers"),
+    "committed_offsets": ("offset_commit", "txn_offset_commit", "offset_fetch", "offset_delete"),
     "groups": (
         "join_group",
         "sync_group",
@@ -74,8 +49,6 @@ HANDLED = {
         "delete_groups",
     ),
     "unsupported": (
-        "elect_leaders",
-        "alter_partition_reassignments",
         "list_partition_reassignments",
         "describe_acls",
         "create_acls",

@@ -1,4 +1,8 @@
-"""One partition as the broker holds it: its address in the journal, its state, and who waits for it to grow."""
+"""One partition as the broker holds it, and the one place where the journal grows: stamp, append, fold.
+
+Appending changes state at once; readers see it when it is synced. Every append is all or nothing: if the journal has
+no room (`DiskFull`), nothing was appended and nothing was folded. Several that belong together are reserved first.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -23,17 +27,13 @@ Follower = Callable[[BatchHeader, Buffer, ControlMarker | None], None]
 
 @dataclass(slots=True, eq=False)
 class PartitionLog:
+    """Its address in the journal, its state, and the fetches that wait for it to grow."""
+
     partition_ref: int
     topic_partition: TopicPartition
     state: PartitionState = field(default_factory=PartitionState)
     follower: Follower | None = None
     parked: "dict[ParkedFetch, None]" = field(default_factory=dict)
-
-
-# The one place where the journal grows: stamp, append, fold.
-#
-# Appending changes state at once; readers see it when it is synced. Every append is all or nothing: if the journal has
-# no room (`DiskFull`), nothing was appended and nothing was folded. Several that belong together are reserved first.
 
 
 class PendingAppend(NamedTuple):

@@ -3,6 +3,10 @@
 `fold` takes one stored batch and is the whole of recovery; live appends go through it too. What it builds is what a
 checkpoint holds. Batches of a deleted topic may still lie in the journal: their partition reference is unknown by
 then and they are passed over.
+
+A checkpoint is the whole state as bytes, so that a start need not replay what lies before: a sequence of sections, each
+a tag, a number and a length; one for the catalogue, one for each partition, one for each coordinator. The rooms know
+the bytes of their own state; here they are only put side by side.
 """
 
 import json
@@ -32,6 +36,16 @@ from fencepost.transactions.state import CoordinatorState
 from fencepost.types import NO_PRODUCER_ID, Buffer, TopicPartition
 
 CATALOGUE_LOG = TopicPartition("__fencepost_catalogue", 0)
+LAYOUT = 1
+_HEAD = struct.Struct("<I")
+_SECTION = struct.Struct("<BIQ")
+
+
+class Section(IntEnum):
+    CATALOGUE = 1
+    PARTITION = 2
+    TRANSACTIONS = 3
+    GROUPS = 4
 
 
 class BrokerState:
@@ -120,26 +134,7 @@ class BrokerState:
                 replay_transaction_record(self.transactions, stored)
 
 
-# The whole state of a broker as bytes, so that a start need not replay what lies before.
-#
-# A checkpoint is a sequence of sections, each a tag, a number and a length: one for the catalogue, one for each
-# partition, one for each coordinator. The rooms know the bytes of their own state; here they are only put side by
-# side.
-
-
-LAYOUT = 1
-_HEAD = struct.Struct("<I")
-_SECTION = struct.Struct("<BIQ")
-
-
-class Section(IntEnum):
-    CATALOGUE = 1
-    PARTITION = 2
-    TRANSACTIONS = 3
-    GROUPS = 4
-
-
-def dump_checkpoint(state: "BrokerState") -> bytes:
+def dump_checkpoint(state: BrokerState) -> bytes:
     catalogue = json.dumps(as_records(state.catalogue), separators=(",", ":")).encode()
     sections = [(Section.CATALOGUE, 0, catalogue)]
     for partition_ref, log in state.logs_by_ref.items():
@@ -152,7 +147,7 @@ def dump_checkpoint(state: "BrokerState") -> bytes:
     return b"".join(pieces)
 
 
-def load_checkpoint(state: "BrokerState", dump: Buffer) -> None:
+def load_checkpoint(state: BrokerState, dump: Buffer) -> None:
     for section, number, body in _sections(dump):
         if section == Section.CATALOGUE:
             for record in json.loads(bytes(body)):

@@ -1,13 +1,12 @@
-"""DescribeConfigs (32), versions 1 to 4: settings of topics and of this broker, with their sources and synonyms.
+"""Settings of topics, described and altered, and of this broker, described. The rules are in `broker/configs.py`.
 
-v3 types and documentation.
 Differences from Kafka: settings of the broker are read-only, for none can be changed while it runs, and there are no
 defaults for all brokers (the broker with an empty name has no settings). Loggers, client metrics and groups have no
-settings of their own. `retention.ms` names the broker's `log.retention.ms` as its synonym; Kafka names none.
+settings of their own. Those of internal topics cannot be altered; a topic needs a cleanup policy.
 """
 
 from fencepost.broker.call import Call, Outcome
-from fencepost.broker.catalogue import check_name
+from fencepost.broker.catalogue import CatalogueRecord, check_name
 from fencepost.broker.configs import (
     Change,
     DescribedSetting,
@@ -23,7 +22,6 @@ from fencepost.errors import ErrorCode, Refusal
 from fencepost.wire.messages import incremental_alter_configs as incremental
 from fencepost.wire.messages.alter_configs import (
     AlterConfigsRequest,
-    AlterConfigsResource,
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
@@ -45,8 +43,14 @@ from fencepost.wire.messages.list_config_resources import (
     ListConfigResourcesResponse,
 )
 
+TYPES_SINCE_VERSION = 1
+
 
 def describe_configs(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeConfigs (32), versions 1 to 4: settings of topics and of this broker, with their sources and synonyms.
+
+    v3 types and documentation. `retention.ms` names the broker's `log.retention.ms` as its synonym; Kafka names none.
+    """
     request: DescribeConfigsRequest = call.request
     return core.reply(
         DescribeConfigsResponse(results=[_describe(core, request, resource) for resource in request.resources])
@@ -98,16 +102,11 @@ def _to_wire(setting: DescribedSetting, request: DescribeConfigsRequest) -> Desc
     )
 
 
-# ListConfigResources (74), versions 0 and 1: which resources have settings to describe.
-#
-# v0 lists client metrics subscriptions, of which there are none; v1 names the types, none for all of them.
-# Differences from Kafka: there are no broker loggers and no groups with settings of their own.
-
-
-TYPES_SINCE_VERSION = 1
-
-
 def list_config_resources(core: BrokerCore, call: Call) -> Outcome:
+    """ListConfigResources (74), versions 0 and 1: which resources have settings to describe.
+
+    v0 lists client metrics subscriptions, of which there are none; v1 names the types, none for all of them.
+    """
     request: ListConfigResourcesRequest = call.request
     if call.api_version < TYPES_SINCE_VERSION:
         return core.reply(ListConfigResourcesResponse())
@@ -122,61 +121,47 @@ def list_config_resources(core: BrokerCore, call: Call) -> Outcome:
     return core.reply(ListConfigResourcesResponse(config_resources=resources))
 
 
-# AlterConfigs (33), versions 0 to 2: all settings of a topic anew; what is not named falls back to the default.
-#
-# `validate_only` decides and changes nothing.
-# Differences from Kafka: as in `incremental_alter_configs.py`; and a resource that stands in the request twice is
-# refused, where Kafka 4.3.1 never answers.
-
-
 def alter_configs(core: BrokerCore, call: Call) -> Outcome:
+    """AlterConfigs (33), versions 0 to 2: all settings of a topic anew; what is not named falls back to the default.
+
+    `validate_only` decides and changes nothing.
+    Differences from Kafka: a resource that stands in the request twice is refused, where Kafka 4.3.1 never answers.
+    """
     request: AlterConfigsRequest = call.request
-    return core.reply(AlterConfigsResponse(responses=[_alter(core, call, resource) for resource in request.resources]))
-
-
-def _alter(core: BrokerCore, call: Call, resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
-    values = [(config.name, config.value) for config in resource.configs]
-    record = refuse_resource(resource, call.request.resources) or decide_replace(
-        core.state.catalogue, resource.resource_name, values
-    )
-    response = AlterConfigsResourceResponse(
-        error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
-    )
-    if isinstance(record, Refusal):
-        response.error_code, response.error_message = record.error_code, record.message
-    elif not call.request.validate_only:
-        core.append_to_catalogue(record, now_ms=call.now.wall_ms)
-    return response
-
-
-# IncrementalAlterConfigs (44), versions 0 and 1: a topic's settings set, deleted, appended to or subtracted from.
-#
-# Each resource is changed as a whole or not at all. `validate_only` decides and changes nothing.
-# Differences from Kafka: the broker's own settings are given at its start and cannot be altered; nor can those of
-# internal topics; a topic needs a cleanup policy.
+    responses = []
+    for resource in request.resources:
+        values = [(config.name, config.value) for config in resource.configs]
+        decided = refuse_resource(resource, request.resources) or decide_replace(
+            core.state.catalogue, resource.resource_name, values
+        )
+        outcome = _alter(core, call, decided)
+        responses.append(AlterConfigsResourceResponse(*outcome, resource.resource_type, resource.resource_name))
+    return core.reply(AlterConfigsResponse(responses=responses))
 
 
 def incremental_alter_configs(core: BrokerCore, call: Call) -> Outcome:
+    """IncrementalAlterConfigs (44), versions 0 and 1: a topic's settings set, deleted, appended to or subtracted from.
+
+    Each resource is changed as a whole or not at all. `validate_only` decides and changes nothing.
+    """
     request: IncrementalAlterConfigsRequest = call.request
-    return core.reply(
-        IncrementalAlterConfigsResponse(
-            responses=[_alter_incrementally(core, call, resource) for resource in request.resources]
+    responses = []
+    for resource in request.resources:
+        changes = [Change(config.name, config.config_operation, config.value) for config in resource.configs]
+        decided = refuse_resource(resource, request.resources) or decide_increment(
+            core.state.catalogue, resource.resource_name, changes
         )
-    )
+        outcome = _alter(core, call, decided)
+        responses.append(
+            incremental.AlterConfigsResourceResponse(*outcome, resource.resource_type, resource.resource_name)
+        )
+    return core.reply(IncrementalAlterConfigsResponse(responses=responses))
 
 
-def _alter_incrementally(
-    core: BrokerCore, call: Call, resource: incremental.AlterConfigsResource
-) -> incremental.AlterConfigsResourceResponse:
-    changes = [Change(config.name, config.config_operation, config.value) for config in resource.configs]
-    record = refuse_resource(resource, call.request.resources) or decide_increment(
-        core.state.catalogue, resource.resource_name, changes
-    )
-    response = incremental.AlterConfigsResourceResponse(
-        error_message=None, resource_type=resource.resource_type, resource_name=resource.resource_name
-    )
-    if isinstance(record, Refusal):
-        response.error_code, response.error_message = record.error_code, record.message
-    elif not call.request.validate_only:
-        core.append_to_catalogue(record, now_ms=call.now.wall_ms)
-    return response
+def _alter(core: BrokerCore, call: Call, decided: CatalogueRecord | Refusal) -> tuple[ErrorCode, str | None]:
+    """Do what was decided, unless the client only wants to know; error code and message."""
+    if isinstance(decided, Refusal):
+        return decided.error_code, decided.message
+    if not call.request.validate_only:
+        core.append_to_catalogue(decided, now_ms=call.now.wall_ms)
+    return ErrorCode.NONE, None

@@ -1,4 +1,4 @@
-"""DescribeTransactions (65), version 0: the coordinator's view of transactional ids, one error for each."""
+"""What administrators ask about transactions: the coordinator's view of them, and the partitions'."""
 
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import check_name
@@ -26,6 +26,7 @@ from fencepost.wire.messages.list_transactions import TransactionState as Listed
 
 
 def describe_transactions(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeTransactions (65), version 0: the coordinator's view of transactional ids, one error for each."""
     request: DescribeTransactionsRequest = call.request
     states = [_describe_transaction(core, transactional_id) for transactional_id in request.transactional_ids]
     return core.reply(DescribeTransactionsResponse(transaction_states=states))
@@ -49,11 +50,9 @@ def _describe_transaction(core: BrokerCore, transactional_id: str) -> Transactio
     )
 
 
-# ListTransactions (66), versions 0 to 2: transactional ids by state and producer id; v1 by duration (KIP-994), v2 by a
-# pattern that must match the whole id (KIP-1152).
-
-
 def list_transactions(core: BrokerCore, call: Call) -> Outcome:
+    """ListTransactions (66), versions 0 to 2: transactional ids by state and producer id; v1 by duration (KIP-994), v2
+    by a pattern that must match the whole id (KIP-1152)."""
     request: ListTransactionsRequest = call.request
     listing = queries.list_transactions(
         core.state.transactions,
@@ -73,12 +72,11 @@ def list_transactions(core: BrokerCore, call: Call) -> Outcome:
     )
 
 
-# DescribeProducers (61), version 0: what partitions remember of each producer id, open transactions included.
-#
-# This is how `kafka-transactions` finds a hanging transaction, which WriteTxnMarkers can then abort.
-
-
 def describe_producers(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeProducers (61), version 0: what partitions remember of each producer id, open transactions included.
+
+    This is how `kafka-transactions` finds a hanging transaction, which WriteTxnMarkers can then abort.
+    """
     request: DescribeProducersRequest = call.request
     topics = [
         TopicResponse(topic.name, [_describe_partition(core, topic.name, index) for index in topic.partition_indexes])

@@ -1,10 +1,4 @@
-"""ListOffsets (2), versions 1 to 11: the offset at a place or time in a partition.
-
-Timestamp -1 is the latest offset (by isolation level from v2), -2 the earliest, -3 the one with the largest
-timestamp (v7), -4 the earliest local one (v8), -5 the latest tiered one (v9) and -6 the earliest that is not yet
-tiered (v11): there is no tiered storage, so there is neither. A partition may be asked about once.
-Differences from Kafka: records before the log's start are never found, not even by -3.
-"""
+"""Offsets of a partition that a client looks for: by a place or a time in it, or by the end of a leader epoch."""
 
 from collections import Counter
 
@@ -51,6 +45,13 @@ NOT_FOUND = (-1, -1)
 
 
 def list_offsets(core: BrokerCore, call: Call) -> Outcome:
+    """ListOffsets (2), versions 1 to 11: the offset at a place or time in a partition.
+
+    Timestamp -1 is the latest offset (by isolation level from v2), -2 the earliest, -3 the one with the largest
+    timestamp (v7), -4 the earliest local one (v8), -5 the latest tiered one (v9) and -6 the earliest that is not yet
+    tiered (v11): there is no tiered storage, so there is neither. A partition may be asked about once.
+    Differences from Kafka: records before the log's start are never found, not even by -3.
+    """
     request: ListOffsetsRequest = call.request
     asked = Counter((topic.name, each.partition_index) for topic in request.topics for each in topic.partitions)
     topics = []
@@ -122,12 +123,11 @@ def _find_by_time(core: BrokerCore, log: PartitionLog, wanted: int, offsets: Off
     return NOT_FOUND
 
 
-# OffsetForLeaderEpoch (23), versions 2 to 4: where a leader epoch ended, for clients that look for lost records.
-#
-# Differences from Kafka: the newest epoch ends at the high watermark, for what is not synced is shown to nobody.
-
-
 def offset_for_leader_epoch(core: BrokerCore, call: Call) -> Outcome:
+    """OffsetForLeaderEpoch (23), versions 2 to 4: where a leader epoch ended, for clients that look for lost records.
+
+    Differences from Kafka: the newest epoch ends at the high watermark, for no reader is shown what is not synced.
+    """
     request: OffsetForLeaderEpochRequest = call.request
     topics = [
         OffsetForLeaderTopicResult(

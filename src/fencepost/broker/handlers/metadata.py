@@ -1,9 +1,7 @@
-"""Metadata (3), versions 0 to 13: the one broker, and topics with their partitions. Creates topics if it may.
+"""What there is and where: topics and partitions, the one broker, its data folder, coordinators.
 
-v0: an empty list means all topics; from v1 null does, and an empty list means none. v4 the client may forbid
-creation. v8 authorized operations; v10 topic ids; v12 topics may be asked for by id alone.
-Differences from Kafka: a topic that is created here is described in the same answer; Kafka says that it is not there
-yet, and has the client ask again.
+What a client may do goes with the answers that include it when asked, as a bit field of ACL operations. No client is
+kept from anything, so it is all that the kind of resource knows: what Kafka answers without an authorizer.
 """
 
 from collections.abc import Iterator
@@ -43,21 +41,27 @@ from fencepost.wire.messages.metadata import (
     MetadataResponseTopic,
 )
 
-# What a client may do, as a bit field of ACL operations, for the answers that include it when asked.
-#
-# Nobody is kept from anything, so it is all that the kind of resource knows: what Kafka answers without an authorizer.
-
-
 NOT_ASKED = -(2**31)
 CLUSTER_OPERATIONS = 8096
 TOPIC_OPERATIONS = 3576
 GROUP_OPERATIONS = 3400
 
-
 BY_ID_SINCE_VERSION = 12
+PARTITIONS_PER_PAGE_MAX = 2000
+BROKERS, CONTROLLERS = 1, 2
+GROUP, TRANSACTION = 0, 1
+KEYS_SINCE_VERSION = 4
+NO_NODE = -1
 
 
 def metadata(core: BrokerCore, call: Call) -> Outcome:
+    """Metadata (3), versions 0 to 13: the one broker, and topics with their partitions. Creates topics if it may.
+
+    v0: an empty list means all topics; from v1 null does, and an empty list means none. v4 the client may forbid
+    creation. v8 authorized operations; v10 topic ids; v12 topics may be asked for by id alone.
+    Differences from Kafka: a topic that is created here is described in the same answer; Kafka answers that it is not
+    there yet, and has the client ask again.
+    """
     request: MetadataRequest = call.request
     catalogue = core.state.catalogue
     asks_for_all = request.topics is None or (call.api_version == 0 and not request.topics)
@@ -70,24 +74,27 @@ def metadata(core: BrokerCore, call: Call) -> Outcome:
             topic.topic_authorized_operations = TOPIC_OPERATIONS
     host, port = core.listener
     node_id = core.settings.node_id
-    operations = CLUSTER_OPERATIONS if request.include_cluster_authorized_operations else NOT_ASKED
     return core.reply(
         MetadataResponse(
             brokers=[MetadataResponseBroker(node_id=node_id, host=host, port=port)],
             cluster_id=catalogue.cluster_id,
             controller_id=node_id,
             topics=topics,
-            cluster_authorized_operations=operations,
+            cluster_authorized_operations=_cluster_operations(is_asked=request.include_cluster_authorized_operations),
         )
     )
 
 
+def _cluster_operations(*, is_asked: bool) -> int:
+    return CLUSTER_OPERATIONS if is_asked else NOT_ASKED
+
+
 def _find_or_create(core: BrokerCore, call: Call, wanted: MetadataRequestTopic) -> MetadataResponseTopic:
     catalogue = core.state.catalogue
-    if call.api_version < BY_ID_SINCE_VERSION and (wanted.name is None or wanted.topic_id != NO_TOPIC_ID):
-        return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=wanted.name or "")
     # Java's admin client sends an empty name beside an id.
     if wanted.name is None or wanted.topic_id != NO_TOPIC_ID:
+        if call.api_version < BY_ID_SINCE_VERSION:
+            return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name=wanted.name or "")
         topic = catalogue.topic_by_id(wanted.topic_id)
         if topic is None:
             return MetadataResponseTopic(error_code=ErrorCode.UNKNOWN_TOPIC_ID, name=None, topic_id=wanted.topic_id)
@@ -124,16 +131,12 @@ def describe_topic(core: BrokerCore, topic: Topic) -> MetadataResponseTopic:
     )
 
 
-# DescribeTopicPartitions (75), version 0: topics and their partitions in order of name, page by page (KIP-966).
-#
-# A page has at most the client's limit of partitions, and at most 2,000. The cursor of the answer says where the next
-# page begins. Topics that do not exist count as one partition, so that every answer makes progress.
-
-
-PARTITIONS_PER_PAGE_MAX = 2000
-
-
 def describe_topic_partitions(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeTopicPartitions (75), version 0: topics and their partitions in order of name, page by page (KIP-966).
+
+    A page has at most the client's limit of partitions, and at most 2,000. The cursor of the answer says where the next
+    page begins. Topics that do not exist count as one partition, so that every answer makes progress.
+    """
     request: DescribeTopicPartitionsRequest = call.request
     asked_for = sorted({topic.name for topic in request.topics})
     cursor = request.cursor
@@ -206,25 +209,18 @@ def _describe(core: BrokerCore, name: str) -> DescribeTopicPartitionsResponseTop
     )
 
 
-# DescribeCluster (60), versions 0 to 2: the one broker, which is its own controller.
-#
-# v1 endpoint types: this is an endpoint for brokers; one for controllers (KIP-919) does not exist.
-
-
-BROKERS = 1
-CONTROLLERS = 2
-
-
 def describe_cluster(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeCluster (60), versions 0 to 2: the one broker, which is its own controller.
+
+    v1 endpoint types: this is an endpoint for brokers; one for controllers (KIP-919) does not exist.
+    """
     request: DescribeClusterRequest = call.request
-    if request.endpoint_type == CONTROLLERS:
-        message = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
-        return core.reply(DescribeClusterResponse(error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE, error_message=message))
     if request.endpoint_type != BROKERS:
-        message = f"Unsupported endpoint type {request.endpoint_type}"
-        return core.reply(
-            DescribeClusterResponse(error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, error_message=message)
-        )
+        error_code, message = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {request.endpoint_type}"
+        if request.endpoint_type == CONTROLLERS:
+            error_code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+            message = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"
+        return core.reply(DescribeClusterResponse(error_code=error_code, error_message=message))
     host, port = core.listener
     node_id = core.settings.node_id
     return core.reply(
@@ -232,53 +228,38 @@ def describe_cluster(core: BrokerCore, call: Call) -> Outcome:
             cluster_id=core.state.catalogue.cluster_id,
             controller_id=node_id,
             brokers=[DescribeClusterBroker(node_id, host, port)],
-            cluster_authorized_operations=CLUSTER_OPERATIONS
-            if request.include_cluster_authorized_operations
-            else NOT_ASKED,
+            cluster_authorized_operations=_cluster_operations(is_asked=request.include_cluster_authorized_operations),
         )
     )
 
 
-# DescribeLogDirs (35), versions 1 to 5: the data folder, and how much of the journal each partition takes up.
-#
-# v3 an error for the whole answer; v4 sizes of the volume; v5 cordoned folders (there are none).
-# Differences from Kafka: partitions share the segments of one journal, so a size is the sum of the partition's batches,
-# those that cleaning has yet to remove included; the size of the volume is not told (-1).
-
-
 def describe_log_dirs(core: BrokerCore, call: Call) -> Outcome:
+    """DescribeLogDirs (35), versions 1 to 5: the data folder, and how much of the journal each partition takes up.
+
+    v3 an error for the whole answer; v4 sizes of the volume; v5 cordoned folders (there are none).
+    Differences from Kafka: partitions share the segments of one journal, so a size is the sum of the partition's
+    batches, those that cleaning has yet to remove included; the size of the volume is not given (-1).
+    """
     request: DescribeLogDirsRequest = call.request
     if request.topics is None:
         wanted = list(core.state.logs)
     else:
         named = (TopicPartition(topic.topic, index) for topic in request.topics for index in topic.partitions)
         wanted = [each for each in dict.fromkeys(named) if each in core.state.logs]
-    return core.reply(
-        DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=core.log_dir, topics=_sizes(core, wanted))])
-    )
-
-
-def _sizes(core: BrokerCore, partitions: list[TopicPartition]) -> list[DescribeLogDirsTopic]:
     topics: dict[str, DescribeLogDirsTopic] = {}
-    for topic_partition in partitions:
+    for topic_partition in wanted:
         size_bytes = core.journal.size_bytes(core.state.logs[topic_partition].partition_ref)
         topic = topics.setdefault(topic_partition.topic, DescribeLogDirsTopic(topic_partition.topic))
         topic.partitions.append(DescribeLogDirsPartition(topic_partition.partition, size_bytes))
-    return list(topics.values())
-
-
-# FindCoordinator (10), versions 0 to 6: every group and every transactional id lives here.
-#
-# v1 key types; v4 several keys. Share groups (key type 2) are not served.
-
-
-GROUP = 0
-TRANSACTION = 1
-KEYS_SINCE_VERSION = 4
-NO_NODE = -1
+    result = DescribeLogDirsResult(log_dir=core.log_dir, topics=list(topics.values()))
+    return core.reply(DescribeLogDirsResponse(results=[result]))
 
 
 def find_coordinator(core: BrokerCore, call: Call) -> Outcome:
+    """FindCoordinator (10), versions 0 to 6: every group and every transactional id lives here.
+
+    v1 key types; v4 several keys. Share groups (key type 2) are not served.
+    """
     request: FindCoordinatorRequest = call.request
     if call.api_version >= KEYS_SINCE_VERSION:
         found = [_find(core, key, request.key_type) for key in request.coordinator_keys]

@@ -3,9 +3,13 @@
 v9 flexible; v11 TRANSACTION_ABORTABLE; v12 adds partitions to the transaction by itself (KIP-890); v13 topic ids.
 acks=1 and acks=all are the same here: an acknowledged batch is synced. acks=0 is not answered, and an error closes
 the connection, as in Kafka. A full disk is KAFKA_STORAGE_ERROR, which clients retry.
+
+The order of checks is Kafka's: the record set, the batch, the transaction, then what the partition remembers of the
+producer. Whatever a transaction needs from its coordinator is in the journal before the partition's data is, so every
+partition that holds transactional data is in the persisted list of its transaction.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from fencepost.broker.call import NO_REPLY, Call, Outcome
 from fencepost.broker.catalogue import INTERNAL_TOPICS
@@ -37,16 +41,10 @@ from fencepost.wire.messages.produce import (
     TopicProduceResponse,
 )
 
-if TYPE_CHECKING:
-    from fencepost.broker.core import BrokerCore
-
-
-# One partition's records of a Produce request, from the bytes of a client to the journal.
-#
-# The order is Kafka's: the record set, the batch, the transaction, then what the partition remembers of the producer.
-# Whatever a transaction needs from its coordinator is in the journal before the partition's data is, so every
-# partition that holds transactional data is in the persisted list of its transaction.
-
+IMPLICIT_ADD_SINCE_VERSION = 12
+TOPIC_IDS_SINCE_VERSION = 13
+LEGAL_ACKS = (-1, 0, 1)
+NO_ACKS = 0
 
 CODECS = {
     "uncompressed": Compression.NONE,
@@ -65,80 +63,6 @@ FENCING_ERRORS = frozenset(
 class Produced(NamedTuple):
     base_offset: int
     log_append_time_ms: int = NO_TIMESTAMP
-
-
-def append_records(core: "BrokerCore", call: Call, log: PartitionLog, records: Buffer | None) -> Produced | Refusal:
-    settings = core.state.catalogue.topics[log.topic_partition.topic].settings
-    batch = prepare_batch(records, settings, produce_version=call.api_version, now_ms=call.now.wall_ms)
-    if isinstance(batch, Refusal):
-        return batch
-    header = read_header(batch)
-    outcome = _append(core, call, log, batch, header)
-    if isinstance(outcome, Refusal):
-        if outcome.error_code in FENCING_ERRORS:
-            core.log_refusal(call, call.request.transactional_id, outcome)
-        return outcome
-    if isinstance(outcome, Duplicate):
-        return Produced(outcome.base_offset, outcome.timestamp)
-    is_append_time = settings.message_timestamp_type == "LogAppendTime"
-    return Produced(outcome.base_offset, header.max_timestamp if is_append_time else NO_TIMESTAMP)
-
-
-def _append(
-    core: "BrokerCore", call: Call, log: PartitionLog, batch: Buffer, header: BatchHeader
-) -> Append | Duplicate | Refusal:
-    """Join the transaction, if there is one, and append what the partition has not seen yet."""
-    is_implicit_add = False
-    identity = ProducerIdentity(header.producer_id, header.producer_epoch)
-    if header.attributes & TRANSACTIONAL_FLAG:
-        is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_VERSION
-        refusal = join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)
-        if refusal is not None:
-            return Refusal(produce_error(call.api_version, refusal.error_code), refusal.message)
-    decision = decide_append(log.state, header, has_epoch_per_transaction=is_implicit_add)
-    if isinstance(decision, Refusal):
-        return core.transactions.explained(decision, call.request.transactional_id, identity)
-    if isinstance(decision, Append):
-        core.writer.append_batch(log, batch, header)
-    return decision
-
-
-def prepare_batch(
-    records: Buffer | None, settings: TopicSettings, *, produce_version: int, now_ms: int
-) -> Buffer | Refusal:
-    """The batch as it will be stored, or why it will not be."""
-    if (refusal := validate_record_set(records, produce_version=produce_version)) is not None:
-        return refusal
-    assert records is not None
-    limits = {"max_message_bytes": settings.max_message_bytes, "segment_bytes": settings.segment_bytes}
-    header = validate_client_batch(records, **limits)
-    if isinstance(header, Refusal):
-        return header
-    if (refusal := _refuse_inside(records, header, settings)) is not None:
-        return refusal
-    if settings.message_timestamp_type == "LogAppendTime":
-        records = with_append_time(records, now_ms)
-    codec = CODECS.get(settings.compression_type)
-    if codec is None or codec == header.compression:
-        return records
-    try:
-        recompressed = recompress(records, codec)
-    except InvalidRecordBatch as problem:
-        return Refusal(ErrorCode.INVALID_RECORD, str(problem))
-    return refuse_size(len(recompressed), **limits) or recompressed
-
-
-def _refuse_inside(batch: Buffer, header: BatchHeader, settings: TopicSettings) -> Refusal | None:
-    """A compacted topic needs a key on every record, so there the whole batch is read; elsewhere its framing is."""
-    if "compact" in settings.cleanup_policy:
-        return validate_keyed_records(batch, header)
-    return validate_record_lengths(batch, header)
-
-
-IMPLICIT_ADD_SINCE_VERSION = 12
-TOPIC_IDS_SINCE_VERSION = 13
-LEGAL_ACKS = (-1, 0, 1)
-NO_ACKS = 0
 
 
 def produce(core: BrokerCore, call: Call) -> Outcome:
@@ -229,3 +153,71 @@ def _refuse_target(name: str | None, log: PartitionLog | None) -> Refusal | None
     if name in INTERNAL_TOPICS:
         return Refusal(ErrorCode.INVALID_TOPIC_EXCEPTION, f"'{name}' is written by the broker alone")
     return None
+
+
+def append_records(core: BrokerCore, call: Call, log: PartitionLog, records: Buffer | None) -> Produced | Refusal:
+    settings = core.state.catalogue.topics[log.topic_partition.topic].settings
+    batch = prepare_batch(records, settings, produce_version=call.api_version, now_ms=call.now.wall_ms)
+    if isinstance(batch, Refusal):
+        return batch
+    header = read_header(batch)
+    outcome = _append(core, call, log, batch, header)
+    if isinstance(outcome, Refusal):
+        if outcome.error_code in FENCING_ERRORS:
+            core.log_refusal(call, call.request.transactional_id, outcome)
+        return outcome
+    if isinstance(outcome, Duplicate):
+        return Produced(outcome.base_offset, outcome.timestamp)
+    is_append_time = settings.message_timestamp_type == "LogAppendTime"
+    return Produced(outcome.base_offset, header.max_timestamp if is_append_time else NO_TIMESTAMP)
+
+
+def _append(
+    core: BrokerCore, call: Call, log: PartitionLog, batch: Buffer, header: BatchHeader
+) -> Append | Duplicate | Refusal:
+    """Join the transaction, if there is one, and append what the partition has not seen yet."""
+    is_implicit_add = False
+    identity = ProducerIdentity(header.producer_id, header.producer_epoch)
+    if header.attributes & TRANSACTIONAL_FLAG:
+        is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_VERSION
+        refusal = join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)
+        if refusal is not None:
+            return Refusal(produce_error(call.api_version, refusal.error_code), refusal.message)
+    decision = decide_append(log.state, header, has_epoch_per_transaction=is_implicit_add)
+    if isinstance(decision, Refusal):
+        return core.transactions.explained(decision, call.request.transactional_id, identity)
+    if isinstance(decision, Append):
+        core.writer.append_batch(log, batch, header)
+    return decision
+
+
+def prepare_batch(
+    records: Buffer | None, settings: TopicSettings, *, produce_version: int, now_ms: int
+) -> Buffer | Refusal:
+    """The batch as it will be stored, or why it will not be."""
+    if (refusal := validate_record_set(records, produce_version=produce_version)) is not None:
+        return refusal
+    assert records is not None
+    limits = {"max_message_bytes": settings.max_message_bytes, "segment_bytes": settings.segment_bytes}
+    header = validate_client_batch(records, **limits)
+    if isinstance(header, Refusal):
+        return header
+    if (refusal := _refuse_inside(records, header, settings)) is not None:
+        return refusal
+    if settings.message_timestamp_type == "LogAppendTime":
+        records = with_append_time(records, now_ms)
+    codec = CODECS.get(settings.compression_type)
+    if codec is None or codec == header.compression:
+        return records
+    try:
+        recompressed = recompress(records, codec)
+    except InvalidRecordBatch as problem:
+        return Refusal(ErrorCode.INVALID_RECORD, str(problem))
+    return refuse_size(len(recompressed), **limits) or recompressed
+
+
+def _refuse_inside(batch: Buffer, header: BatchHeader, settings: TopicSettings) -> Refusal | None:
+    """A compacted topic needs a key on every record, so there the whole batch is read; elsewhere its framing is."""
+    if "compact" in settings.cleanup_policy:
+        return validate_keyed_records(batch, header)
+    return validate_record_lengths(batch, header)

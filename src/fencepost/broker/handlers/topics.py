@@ -1,16 +1,17 @@
-"""CreateTopics (19), versions 2 to 7. v5 answers with the topic's settings; v7 with its id.
+"""Topics: made, given more partitions, deleted, and shortened from the front.
 
-A replication factor above one is accepted and one copy is kept. Manual assignments only count partitions.
-`validate_only` decides, describes and creates nothing.
+A topic that stands in a request twice is refused once, where the answer has one row for it. `validate_only` decides and
+changes nothing.
 """
 
 from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from fencepost.broker.call import Call, Outcome
 from fencepost.broker.catalogue import (
     INTERNAL_TOPICS,
     CatalogueRecord,
-    Topic,
     decide_add_partitions,
     decide_delete_topic,
     topic_of,
@@ -50,17 +51,33 @@ from fencepost.wire.messages.delete_topics import (
     DeleteTopicState,
 )
 
+TOPIC_IDS_SINCE_VERSION = 6
+NAMED_TWICE = Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+
+Wanted = TypeVar("Wanted")
+
+
+def _once(topics: Iterable[Wanted], key: Callable[[Wanted], object]) -> list[tuple[Wanted, Refusal | None]]:
+    """Each topic of a request once, with the refusal of one that stands there twice."""
+    counts = Counter(map(key, topics))
+    by_key = {key(topic): topic for topic in topics}
+    return [(topic, NAMED_TWICE if counts[each] > 1 else None) for each, topic in by_key.items()]
+
 
 def create_topics(core: BrokerCore, call: Call) -> Outcome:
+    """CreateTopics (19), versions 2 to 7. v5 answers with the topic's settings; v7 with its id.
+
+    A replication factor above one is accepted and one copy is kept. Manual assignments only count partitions.
+    """
     request: CreateTopicsRequest = call.request
-    named = Counter(topic.name for topic in request.topics)
-    once = {topic.name: topic for topic in request.topics}
-    results = [_create_topic(core, call, topic, is_twice=named[name] > 1) for name, topic in once.items()]
+    results = [_create_topic(core, call, *each) for each in _once(request.topics, lambda topic: topic.name)]
     return core.reply(CreateTopicsResponse(topics=results))
 
 
-def _create_topic(core: BrokerCore, call: Call, wanted: CreatableTopic, *, is_twice: bool) -> CreatableTopicResult:
-    record = _decide_topic(core, wanted, is_twice=is_twice)
+def _create_topic(
+    core: BrokerCore, call: Call, wanted: CreatableTopic, refusal: Refusal | None
+) -> CreatableTopicResult:
+    record = refusal or _decide_topic(core, wanted)
     if isinstance(record, Refusal):
         return CreatableTopicResult(name=wanted.name, error_code=record.error_code, error_message=record.message)
     if call.request.validate_only:
@@ -73,24 +90,23 @@ def _create_topic(core: BrokerCore, call: Call, wanted: CreatableTopic, *, is_tw
         error_message=None,
         num_partitions=len(topic.partition_refs),
         replication_factor=topic.replication_factor,
-        configs=_describe_settings(core, topic),
+        configs=[
+            CreatableTopicConfigs(name=setting.name, value=setting.value, config_source=setting.source)
+            for setting in describe_topic_settings(topic, core.settings)
+        ],
     )
 
 
-def _decide_topic(core: BrokerCore, wanted: CreatableTopic, *, is_twice: bool) -> CatalogueRecord | Refusal:
-    if is_twice:
-        return Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+def _decide_topic(core: BrokerCore, wanted: CreatableTopic) -> CatalogueRecord | Refusal:
     partition_count, replication_factor = wanted.num_partitions, wanted.replication_factor
     if wanted.assignments:
         if partition_count != -1 or replication_factor != -1:
             return Refusal(
                 ErrorCode.INVALID_REQUEST, "give a manual assignment, or partitions and replication factor, not both"
             )
-        if sorted(assignment.partition_index for assignment in wanted.assignments) != list(
-            range(len(wanted.assignments))
-        ):
-            return Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "assigned partitions must be numbered from 0 on")
         partition_count = len(wanted.assignments)
+        if {assignment.partition_index for assignment in wanted.assignments} != set(range(partition_count)):
+            return Refusal(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "assigned partitions must be numbered from 0 on")
         replication_factor = max(len(assignment.broker_ids) for assignment in wanted.assignments)
     if any(config.value is None for config in wanted.configs):
         return Refusal(ErrorCode.INVALID_CONFIG, "a setting without a value was given")
@@ -102,34 +118,22 @@ def _decide_topic(core: BrokerCore, wanted: CreatableTopic, *, is_twice: bool) -
     )
 
 
-def _describe_settings(core: BrokerCore, topic: Topic) -> list[CreatableTopicConfigs]:
-    return [
-        CreatableTopicConfigs(name=setting.name, value=setting.value, config_source=setting.source)
-        for setting in describe_topic_settings(topic, core.settings)
-    ]
-
-
-# CreatePartitions (37), versions 0 to 3: more partitions for a topic; never fewer.
-#
-# `validate_only` decides and creates nothing. A manual assignment must have an entry for every new partition.
-# Differences from Kafka: which brokers an assignment names is not looked at, for one copy is kept here whatever is
-# asked; the partition count of internal topics is fixed, because it places groups and transactional ids.
-
-
 def create_partitions(core: BrokerCore, call: Call) -> Outcome:
+    """CreatePartitions (37), versions 0 to 3: more partitions for a topic; never fewer.
+
+    A manual assignment must have an entry for every new partition.
+    Differences from Kafka: which brokers an assignment names is not looked at, for one copy is kept here whatever is
+    asked; the partition count of internal topics is fixed, because it places groups and transactional ids.
+    """
     request: CreatePartitionsRequest = call.request
-    named = Counter(topic.name for topic in request.topics)
-    once = {topic.name: topic for topic in request.topics}
-    results = [_create_partitions(core, call, topic, is_twice=named[name] > 1) for name, topic in once.items()]
+    results = [_create_partitions(core, call, *each) for each in _once(request.topics, lambda topic: topic.name)]
     return core.reply(CreatePartitionsResponse(results=results))
 
 
 def _create_partitions(
-    core: BrokerCore, call: Call, wanted: CreatePartitionsTopic, *, is_twice: bool
+    core: BrokerCore, call: Call, wanted: CreatePartitionsTopic, refusal: Refusal | None
 ) -> CreatePartitionsTopicResult:
-    record = (
-        Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.") if is_twice else _decide_partitions(core, wanted)
-    )
+    record = refusal or _decide_partitions(core, wanted)
     if isinstance(record, Refusal):
         return CreatePartitionsTopicResult(wanted.name, record.error_code, record.message)
     if not call.request.validate_only:
@@ -148,22 +152,16 @@ def _decide_partitions(core: BrokerCore, wanted: CreatePartitionsTopic) -> Catal
     )
 
 
-# DeleteTopics (20), versions 1 to 6, by name or, from v6, by id. Offsets that groups committed for the topic go
-# with it.
-
-
-TOPIC_IDS_SINCE_VERSION = 6
-
-
 def delete_topics(core: BrokerCore, call: Call) -> Outcome:
+    """DeleteTopics (20), versions 1 to 6, by name or, from v6, by id. Offsets that groups committed for the topic go
+    with it."""
     request: DeleteTopicsRequest = call.request
     if call.api_version >= TOPIC_IDS_SINCE_VERSION:
         wanted = request.topics
     else:
         wanted = [DeleteTopicState(name=name) for name in request.topic_names]
-    named = Counter(_name_of(core, topic) or topic.topic_id for topic in wanted)
-    once = {_name_of(core, topic) or topic.topic_id: topic for topic in wanted}
-    responses = [_delete_topic(core, call, topic, is_twice=named[key] > 1) for key, topic in once.items()]
+    once = _once(wanted, lambda topic: _name_of(core, topic) or topic.topic_id)
+    responses = [_delete_topic(core, call, *each) for each in once]
     return core.reply(DeleteTopicsResponse(responses=responses))
 
 
@@ -171,10 +169,12 @@ def _name_of(core: BrokerCore, wanted: DeleteTopicState) -> str | None:
     return core.state.catalogue.names_by_id.get(wanted.topic_id) if wanted.name is None else wanted.name
 
 
-def _delete_topic(core: BrokerCore, call: Call, wanted: DeleteTopicState, *, is_twice: bool) -> DeletableTopicResult:
+def _delete_topic(
+    core: BrokerCore, call: Call, wanted: DeleteTopicState, refusal: Refusal | None
+) -> DeletableTopicResult:
     name = _name_of(core, wanted)
     result = DeletableTopicResult(name=name, topic_id=wanted.topic_id, error_message=None)
-    record = _refuse(core, wanted, is_twice=is_twice) or decide_delete_topic(core.state.catalogue, name or "")
+    record = refusal or _refuse(core, wanted) or decide_delete_topic(core.state.catalogue, name or "")
     if isinstance(record, Refusal):
         result.error_code, result.error_message = record.error_code, record.message
         return result
@@ -194,9 +194,7 @@ def _delete_topic(core: BrokerCore, call: Call, wanted: DeleteTopicState, *, is_
     return result
 
 
-def _refuse(core: BrokerCore, wanted: DeleteTopicState, *, is_twice: bool) -> Refusal | None:
-    if is_twice:
-        return Refusal(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
+def _refuse(core: BrokerCore, wanted: DeleteTopicState) -> Refusal | None:
     if (wanted.name is None) == (wanted.topic_id == NO_TOPIC_ID):
         return Refusal(ErrorCode.INVALID_REQUEST, "a topic is named by its name or by its id, not by both or neither")
     if _name_of(core, wanted) is None:
@@ -206,13 +204,12 @@ def _refuse(core: BrokerCore, wanted: DeleteTopicState, *, is_twice: bool) -> Re
     return None
 
 
-# DeleteRecords (21), versions 0 to 2: the start of a partition moves up; records before it can no longer be read.
-#
-# Offset -1 means all that can be seen. The new start is journalled and survives a restart; the bytes go when the
-# journal is cleaned. Internal topics and topics that are only compacted are refused, as in Kafka.
-
-
 def delete_records(core: BrokerCore, call: Call) -> Outcome:
+    """DeleteRecords (21), versions 0 to 2: the start of a partition moves up; records before it can no longer be read.
+
+    Offset -1 means all that can be seen. The new start is journalled and survives a restart; the bytes go when the
+    journal is cleaned. Internal topics and topics that are only compacted are refused, as in Kafka.
+    """
     request: DeleteRecordsRequest = call.request
     topics = [
         DeleteRecordsTopicResult(

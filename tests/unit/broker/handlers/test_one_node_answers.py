@@ -1,4 +1,4 @@
-"""What one node without an authorizer, quotas or followers answers to administrators who ask about them."""
+"""What one node without an authorizer, quotas or other nodes answers to administrators who ask about them."""
 
 from typing import Any
 
@@ -6,23 +6,15 @@ import pytest
 
 from fencepost.errors import ErrorCode
 from fencepost.wire.messages import (
-    alter_partition_reassignments,
     create_acls,
     delete_acls,
     describe_acls,
     describe_client_quotas,
     describe_user_scram_credentials,
-    elect_leaders,
     list_partition_reassignments,
     update_features,
 )
 from tests.unit.broker.builders import Broker, versions_of
-
-
-@pytest.fixture
-def shop(broker: Broker) -> Broker:
-    broker.create_topic("orders", 2)
-    return broker
 
 
 @pytest.mark.parametrize("version", versions_of("DescribeAcls"))
@@ -70,58 +62,9 @@ def test_nobody_has_credentials(broker: Broker) -> None:
     ]
 
 
-def elect(broker: Broker, topics: Any, *, election_type: int = 0, version: int = 2) -> Any:
-    return broker.ask(elect_leaders.ElectLeadersRequest(election_type, topics), version)
-
-
-@pytest.mark.parametrize("version", versions_of("ElectLeaders"))
-def test_no_election_is_needed(shop: Broker, version: int) -> None:
-    wanted = [elect_leaders.TopicPartitions("orders", [0, 9]), elect_leaders.TopicPartitions("nowhere", [0])]
-    reply = elect(shop, wanted, version=version)
-    errors = [[each.error_code for each in topic.partition_result] for topic in reply.replica_election_results]
-    unknown = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert errors == [[ErrorCode.ELECTION_NOT_NEEDED, unknown], [unknown]]
-
-
-@pytest.mark.parametrize("version", versions_of("ElectLeaders"))
-def test_an_election_everywhere_has_nothing_to_report(shop: Broker, version: int) -> None:
-    reply = elect(shop, None, version=version)
-    assert reply.error_code == ErrorCode.NONE
-    assert [topic.partition_result for topic in reply.replica_election_results] == [[], [], []]
-
-
-def test_an_unknown_kind_of_election_is_refused(shop: Broker) -> None:
-    reply = elect(shop, [elect_leaders.TopicPartitions("orders", [0])], election_type=7)
-    assert reply.error_code == ErrorCode.INVALID_REQUEST
-    assert reply.replica_election_results[0].partition_result[0].error_code == ErrorCode.INVALID_REQUEST
-
-
-def test_no_partition_is_being_moved(shop: Broker) -> None:
-    reply = shop.ask(list_partition_reassignments.ListPartitionReassignmentsRequest(topics=None))
+def test_no_partition_is_being_moved(broker: Broker) -> None:
+    reply = broker.ask(list_partition_reassignments.ListPartitionReassignmentsRequest(topics=None))
     assert (reply.error_code, reply.topics) == (ErrorCode.NONE, [])
-
-
-@pytest.mark.parametrize("version", versions_of("AlterPartitionReassignments"))
-@pytest.mark.parametrize(
-    ("topic", "index", "replicas", "error_code"),
-    [
-        ("orders", 0, [1], ErrorCode.NONE),
-        ("orders", 0, None, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS),
-        ("orders", 0, [], ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ("orders", 0, [2], ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ("orders", 0, [1, 2], ErrorCode.INVALID_REPLICA_ASSIGNMENT),
-        ("orders", 9, [1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        ("nowhere", 0, [1], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-    ],
-)
-def test_a_partition_can_only_stay_where_it_is(
-    shop: Broker, version: int, topic: str, index: int, replicas: list[int] | None, error_code: ErrorCode
-) -> None:
-    messages = alter_partition_reassignments
-    wanted = messages.ReassignableTopic(topic, [messages.ReassignablePartition(index, replicas)])
-    reply = shop.ask(messages.AlterPartitionReassignmentsRequest(topics=[wanted]), version)
-    assert reply.error_code == ErrorCode.NONE
-    assert reply.responses[0].partitions[0].error_code == error_code
 
 
 @pytest.mark.parametrize("version", versions_of("UpdateFeatures"))
