@@ -7,14 +7,14 @@ Arguments: the engine (`connector`, `stock-connector`, `driver`, `executors`) an
 
 import json
 import sys
+import threading
 from typing import Any, TypedDict
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
-from fencepost.pipelines.loading import on_own_thread
 from fencepost.pipelines.session import start_session
-from fencepost.pipelines.warm_up import in_background, load_driver_modules, warm_workers
+from fencepost.pipelines.worker_daemon import start_workers
 from fencepost.spark import SinkEvent, TransactionalSink, register
 
 ANSWER = "answer "
@@ -88,13 +88,10 @@ class Engine:
 
 
 def main(kind: str, settings: str) -> None:
-    starting = on_own_thread(lambda: start_session(app_name=kind, settings=json.loads(settings)))
-    if kind not in CONNECTORS:
-        load_driver_modules()
-    spark = starting.result()
+    spark = start_session(app_name=kind, settings=json.loads(settings))
     if kind not in CONNECTORS:
         register(spark)
-        in_background(warm_workers, spark)
+        threading.Thread(target=start_workers, args=(spark,), daemon=True).start()
     engine = Engine(kind, spark)
     for line in sys.stdin:
         job: Job = json.loads(line)

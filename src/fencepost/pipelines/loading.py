@@ -1,5 +1,6 @@
-"""From FILE.py[:NAME] to pipelines: the file is run once, and every pipeline among its global names is taken, in
-their order.
+"""From FILE.py[:NAME] to pipelines, and to a session that can run them.
+
+The file is run once, and every pipeline among its global names is taken, in their order.
 
 The file's folder is importable while it runs, so that pipelines may share modules that lie beside them. Those modules
 and the file itself are pickled by value, so that their functions reach executors that do not have them.
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
 from fencepost.pipelines.session import start_session
-from fencepost.pipelines.warm_up import in_background, load_driver_modules, warm_workers
+from fencepost.pipelines.worker_daemon import start_workers
 from fencepost.spark.options import is_local
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def check_names_differ(found: list[Pipeline], path: Path) -> None:
 
 
 def pickle_by_value(folder: Path) -> None:
-    """Let functions of the modules in `folder` travel to executors as code: nobody has to install them there."""
+    """Let functions of the modules in `folder` travel to executors as code: they need not be installed there."""
     from pyspark import cloudpickle
 
     for module in list(sys.modules.values()):
@@ -89,16 +90,14 @@ def pickle_by_value(folder: Path) -> None:
             cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
-# The session of a run, begun early: the JVM starts on a thread of its own while modules are loaded and the broker is
-# asked for its topics.
-#
-# It is never started on the main thread: pyspark would put its own handler for SIGINT in place of the run's. And it is
-# the main thread that loads modules: of two threads that load `pyspark` and `pyspark.sql`, which import each other, one
-# may get the other's half made (Python prefers that to a deadlock).
-
-
 class SessionStarter:
-    """`begin` starts a session and returns at once; calling the object gives that session, or starts another one."""
+    """`begin` starts a session and returns at once; calling the object gives that session, or starts another one.
+
+    The JVM starts on a thread of its own while modules are loaded and the broker is asked for its topics. It is never
+    started on the main thread: pyspark would put its own handler for SIGINT in place of the run's. And it is the main
+    thread that loads modules: of two threads that load `pyspark` and `pyspark.sql`, which import each other, one may
+    get the other's half made (Python prefers that to a deadlock).
+    """
 
     def __init__(self, *, master: str, app_name: str, settings: Mapping[str, str], folder: Path) -> None:
         self._master = master
@@ -111,7 +110,8 @@ class SessionStarter:
         import pyspark.sql  # noqa: F401 - whole, before there is a second thread
 
         self._begun = on_own_thread(self._start)
-        load_driver_modules()
+        import fencepost.spark.sink
+        import fencepost.spark.source  # noqa: F401 - while the JVM starts
 
     def __call__(self) -> "SparkSession":
         from fencepost.spark import register
@@ -121,7 +121,7 @@ class SessionStarter:
         register(spark)
         pickle_by_value(self._folder)
         if is_local(self._master):
-            in_background(warm_workers, spark)
+            threading.Thread(target=start_workers, args=(spark,), name="start-workers", daemon=True).start()
         return spark
 
     def _start(self) -> "SparkSession":
@@ -129,13 +129,13 @@ class SessionStarter:
 
 
 def on_own_thread(work: Callable[[], "SparkSession"]) -> "Future[SparkSession]":
-    """A thread that nobody waits for at exit: a run that is refused ends at once, and a half started JVM with it."""
+    """A thread that is not waited for at exit: a run that is refused ends at once, and a half started JVM with it."""
     future: Future[SparkSession] = Future()
 
     def run() -> None:
         try:
             future.set_result(work())
-        except BaseException as problem:  # noqa: BLE001 - told to whoever asks for the result
+        except BaseException as problem:  # noqa: BLE001 - raised where the result is asked for
             future.set_exception(problem)
 
     threading.Thread(target=run, name="spark-session", daemon=True).start()
