@@ -11,14 +11,14 @@ import socket
 import statistics
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka import Consumer, Producer
 from support.brokers import Broker, Fencepost, Kafka, rss_megabytes
-from support.confluent import BULK_CONSUMER
-from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
+from support.confluent import BULK_CONSUMER, BULK_PRODUCER, consume_all, create_topic
+from support.figures import Figure, run_benchmark
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
 VALUE_BYTES = (100, 1024)
@@ -29,31 +29,19 @@ LATENCY_COUNT = 2000
 ROUNDS = 2
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_arguments(parser)
-    arguments = parser.parse_args()
+def parts(arguments: argparse.Namespace, stack: ExitStack) -> Iterator[tuple[str, list[Figure]]]:
     scale = 0.02 if arguments.quick else 1.0
-    figures: list[Figure] = []
-
-    def show(heading: str, found: list[Figure]) -> None:
-        print_heading(heading, as_json=arguments.json)
-        print_figures(found, as_json=arguments.json)
-        figures.extend(found)
-
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
-        ours, kafka = Fencepost(folder / "data"), Kafka()
-        for broker in (ours, kafka):
-            stack.callback(broker.close)
-        show("start and memory", start_and_memory(ours, kafka))
-        show("bulk produce and consume", bulk(ours, kafka, scale=scale))
-        show("latency of one record at a time, acks=all", latency(ours, kafka, folder / "bare", scale=scale))
-        show("memory after the load", memory_after_load(ours, kafka))
-        show("restart after SIGKILL, to the first fetch", restart(ours, kafka, scale=scale))
-        kafka.close()
-        show("alone: 1,000 partitions and 500 connections", held(ours))
-    return exit_code(figures)
+    folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
+    ours, kafka = Fencepost(folder / "data"), Kafka()
+    for broker in (ours, kafka):
+        stack.callback(broker.close)
+    yield "start and memory", start_and_memory(ours, kafka)
+    yield "bulk produce and consume", bulk(ours, kafka, scale=scale)
+    yield "latency of one record at a time, acks=all", latency(ours, kafka, folder / "bare", scale=scale)
+    yield "memory after the load", memory_after_load(ours, kafka)
+    yield "restart after SIGKILL, to the first fetch", restart(ours, kafka, scale=scale)
+    kafka.close()
+    yield "alone: 1,000 partitions and 500 connections", held(ours)
 
 
 def start_and_memory(ours: Broker, kafka: Broker) -> list[Figure]:
@@ -90,7 +78,7 @@ def bulk(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
             produced: dict[str, float] = {}
             consumed: dict[str, float] = {}
             for broker in (ours, kafka):
-                create_topic(broker, topic, partition_count)
+                create_topic(broker.bootstrap_servers, topic, partition_count)
             for _ in range(ROUNDS):
                 for broker in (ours, kafka):
                     rate = produce_rate(broker, topic, count, value_bytes)
@@ -109,25 +97,10 @@ def bulk(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
     return figures
 
 
-def create_topic(broker: Broker, topic: str, partition_count: int) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    for created in admin.create_topics([NewTopic(topic, partition_count, 1)]).values():
-        created.result(60)
-
-
 def produce_rate(broker: Broker, topic: str, count: int, value_bytes: int) -> float:
     """Records per second until the last one is acknowledged."""
-    producer = Producer(
-        {
-            "bootstrap.servers": broker.bootstrap_servers,
-            "enable.idempotence": True,
-            "linger.ms": 5,
-            "batch.num.messages": 10_000,
-            "queue.buffering.max.messages": 500_000,
-            "queue.buffering.max.kbytes": 262_144,
-            "log_level": 0,
-        }
-    )
+    queue = {"queue.buffering.max.messages": 500_000, "queue.buffering.max.kbytes": 262_144}
+    producer = Producer({"bootstrap.servers": broker.bootstrap_servers, **queue, **BULK_PRODUCER})
     value = b"v" * value_bytes
     began = time.perf_counter()
     for _ in range(count):
@@ -143,21 +116,11 @@ def produce_rate(broker: Broker, topic: str, count: int, value_bytes: int) -> fl
 
 
 def consume_rate(broker: Broker, topic: str, partition_count: int, count: int) -> float:
-    consumer = Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap_servers,
-            "group.id": "benchmark",
-            "isolation.level": "read_committed",
-            **BULK_CONSUMER,
-        }
-    )
-    consumer.assign([TopicPartition(topic, partition, OFFSET_BEGINNING) for partition in range(partition_count)])
-    seen, began = 0, time.perf_counter()
-    while seen < count:
-        messages = consumer.consume(min(10_000, count - seen), timeout=10)
-        assert messages, f"{broker.name}: {seen} of {count} records came"
-        seen += len(messages)
-    rate = seen / (time.perf_counter() - began)
+    reader = {"group.id": "benchmark", "isolation.level": "read_committed"}
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, **reader, **BULK_CONSUMER})
+    began = time.perf_counter()
+    consume_all(consumer, topic, partition_count, count)
+    rate = count / (time.perf_counter() - began)
     consumer.close()
     return rate
 
@@ -203,7 +166,7 @@ def restart(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
     to_first_fetch = {}
     count = int(RESTART_BYTES * scale / 1024)
     for broker in (ours, kafka):
-        create_topic(broker, "restart", 4)
+        create_topic(broker.bootstrap_servers, "restart", 4)
         produce_rate(broker, "restart", count, 1024)
         broker.kill()
         began = time.perf_counter()
@@ -216,7 +179,7 @@ def restart(ours: Broker, kafka: Broker, *, scale: float) -> list[Figure]:
 
 
 def held(ours: Broker) -> list[Figure]:
-    create_topic(ours, "wide", 1000)
+    create_topic(ours.bootstrap_servers, "wide", 1000)
     host, port = ours.bootstrap_servers.split(":")
     connections = [socket.create_connection((host, int(port)), timeout=10) for _ in range(500)]
     rate = produce_rate(ours, "wide", 100_000, 100)
@@ -230,4 +193,4 @@ def held(ours: Broker) -> list[Figure]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(__doc__, parts))

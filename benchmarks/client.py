@@ -19,9 +19,9 @@ import pyarrow as pa
 from client_parts import rivals
 from client_parts.limit import encoded_beforehand, send_encoded
 from client_parts.rounds import Measured, Work, measure
-from confluent_kafka.admin import AdminClient, NewTopic
-from support.brokers import Broker, Fencepost, Kafka
-from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
+from support.brokers import BROKER_OPTION, Broker, started_brokers
+from support.confluent import create_topic
+from support.figures import Figure, run_benchmark
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
 from fencepost.client import Consumer, Producer, TopicPartition, read_arrow
@@ -34,40 +34,20 @@ WARM_UP_SENDS = 5
 """Before records are sent for the clock: a broker in Java compiles what it does often."""
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_arguments(parser)
-    parser.add_argument("--broker", choices=("fencepost", "kafka"), help="only on this one")
-    arguments = parser.parse_args()
+def parts(arguments: argparse.Namespace, stack: ExitStack) -> Iterator[tuple[str, list[Figure]]]:
     scale = 0.02 if arguments.quick else 1.0
     warm_up()
-    figures: list[Figure] = []
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
-        for name in [arguments.broker] if arguments.broker else ["fencepost", "kafka"]:
-            broker: Broker = Fencepost(folder / "data") if name == "fencepost" else Kafka()
-            stack.callback(broker.close)
-            broker.start()
-            for heading, found in parts(broker, scale=scale):
-                print_heading(f"{broker.name}: {heading}", as_json=arguments.json)
-                print_figures(found, as_json=arguments.json)
-                figures += found
-            broker.close()
-    return exit_code(figures)
-
-
-def parts(broker: Broker, *, scale: float) -> Iterator[tuple[str, list[Figure]]]:
-    for value_bytes, count in ARROW_COUNTS.items():
-        goal = 5.0 if value_bytes == 100 else (1.5 if broker.name == "fencepost" else None)
-        yield f"Arrow, values of {value_bytes} B", arrow(broker, int(count * scale), value_bytes, goal=goal)
-    yield "single records of 100 B", single_records(broker, max(500, int(RECORD_COUNT * scale)))
-    yield "transactions of one record", transactions(broker, seconds=max(0.5, TRANSACTION_SECONDS * scale))
-
-
-def create_topic(broker: Broker, topic: str) -> None:
-    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers, "log_level": 0})
-    for created in admin.create_topics([NewTopic(topic, 1, 1)]).values():
-        created.result(60)
+    folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
+    for broker in started_brokers(arguments.broker, folder, stack):
+        for value_bytes, count in ARROW_COUNTS.items():
+            goal = 5.0 if value_bytes == 100 else (1.5 if broker.name == "fencepost" else None)
+            found = arrow(broker, int(count * scale), value_bytes, goal=goal)
+            yield f"{broker.name}: Arrow, values of {value_bytes} B", found
+        found = single_records(broker, max(500, int(RECORD_COUNT * scale)))
+        yield f"{broker.name}: single records of 100 B", found
+        found = transactions(broker, seconds=max(0.5, TRANSACTION_SECONDS * scale))
+        yield f"{broker.name}: transactions of one record", found
+        broker.close()
 
 
 def compare(
@@ -99,11 +79,11 @@ def _rate(name: str, found: Measured, unit: str) -> Figure:
 
 def arrow(broker: Broker, count: int, value_bytes: int, *, goal: float | None) -> list[Figure]:
     topic, servers = f"arrow-{value_bytes}", broker.bootstrap_servers
-    create_topic(broker, topic)
+    create_topic(broker.bootstrap_servers, topic)
     keys = pa.array([b"%010d" % number for number in range(count)], type=pa.binary())
     table = pa.table({"key": keys, "value": pa.array([b"v" * value_bytes] * count, type=pa.binary())})
     encoded = encoded_beforehand(table)
-    create_topic(broker, f"warm-up-{value_bytes}")
+    create_topic(broker.bootstrap_servers, f"warm-up-{value_bytes}")
     for _ in range(WARM_UP_SENDS):
         send_encoded(servers, f"warm-up-{value_bytes}", encoded)
     sending = compare(
@@ -160,7 +140,7 @@ def poll_tables(servers: str, topic: str, count: int) -> Work:
 
 def single_records(broker: Broker, count: int) -> list[Figure]:
     topic, servers = "single", broker.bootstrap_servers
-    create_topic(broker, topic)
+    create_topic(broker.bootstrap_servers, topic)
     sending = compare(
         broker,
         {"send": partial(send_records, servers, topic, count)},
@@ -200,7 +180,7 @@ def iterate(servers: str, topic: str, count: int) -> Work:
 
 def transactions(broker: Broker, *, seconds: float) -> list[Figure]:
     topic, servers = "transactions", broker.bootstrap_servers
-    create_topic(broker, topic)
+    create_topic(broker.bootstrap_servers, topic)
     return compare(
         broker,
         {"transactions": partial(transact, servers, topic, seconds)},
@@ -222,4 +202,4 @@ def transact(servers: str, topic: str, seconds: float) -> Work:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(__doc__, parts, BROKER_OPTION))

@@ -16,14 +16,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
 from confluent_kafka import Consumer, Producer, TopicPartition
-from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
+from support.figures import Figure, run_benchmark
 
 from fencepost.records.columnar import decode_batches, encode_batches, murmur2_partitions
 
@@ -207,15 +207,9 @@ def figures_of(rates: Rates) -> list[Figure]:
     return figures
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_arguments(parser)
-    arguments = parser.parse_args()
-    print_heading("Record batches from and to Arrow columns, one core", as_json=arguments.json)
-    figures = figures_of(measure(quick=arguments.quick))
-    print_figures(figures, as_json=arguments.json)
-    return exit_code(figures)
+def parts(arguments: argparse.Namespace, _: ExitStack) -> Iterator[tuple[str, list[Figure]]]:
+    yield "Record batches from and to Arrow columns, one core", figures_of(measure(quick=arguments.quick))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(__doc__, parts))

@@ -6,10 +6,13 @@ the figures.
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 from journal_parts import append_throughput, group_commit, interleaved_reading, memory, reopening
-from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
+from support.figures import Figure, run_benchmark
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
 PARTS = {
@@ -21,22 +24,17 @@ PARTS = {
 }
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_arguments(parser)
-    parser.add_argument("--folder", type=Path, default=DEFAULT_FOLDER, help="where to make the temporary data folder")
-    parser.add_argument("--part", choices=sorted(PARTS), action="append", help="only this part; may be repeated")
-    arguments = parser.parse_args()
-    figures: list[Figure] = []
+def parts(arguments: argparse.Namespace, _: ExitStack) -> Iterator[tuple[str, list[Figure]]]:
     for name in arguments.part or PARTS:
         part = PARTS[name]
-        print_heading((part.__doc__ or name).strip().splitlines()[0], as_json=arguments.json)
         with scratch_folder(arguments.folder) as folder:
-            found = part.measure(folder, quick=arguments.quick)
-        print_figures(found, as_json=arguments.json)
-        figures += found
-    return exit_code(figures)
+            yield (part.__doc__ or name).strip().splitlines()[0], part.measure(folder, quick=arguments.quick)
 
+
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--folder": {"type": Path, "default": DEFAULT_FOLDER, "help": "where to make the temporary data folder"},
+    "--part": {"choices": sorted(PARTS), "action": "append", "help": "only this part; may be repeated"},
+}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(__doc__, parts, OPTIONS))

@@ -21,8 +21,8 @@ from typing import NamedTuple
 from pipeline_parts.engine import TOTAL, Engine, MicroBatch, median_phases, rate, with_rows
 from pipeline_parts.engine_program import CONNECTOR, CONNECTORS, Job
 from pipeline_parts.topics import PARTITION_COUNT, Topics, numbered
-from support.brokers import Broker, Fencepost, Kafka
-from support.figures import Figure, add_arguments, exit_code, print_figures, print_heading
+from support.brokers import BROKER_OPTION, Broker, started_brokers
+from support.figures import Figure, run_benchmark
 from support.scratch import DEFAULT_FOLDER, scratch_folder
 
 ENGINES = (*CONNECTORS, "driver", "executors")
@@ -202,31 +202,16 @@ def _note(micro_batches: list[MicroBatch]) -> str:
     return ", ".join(f"{name} {phase:.0f}" for name, phase in phases.items() if phase >= 1 and name != TOTAL)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    add_arguments(parser)
-    parser.add_argument("--broker", choices=("fencepost", "kafka"), help="only on this one")
-    parser.add_argument("--engine", choices=ENGINES, help="only this one, and no ratios: to see where its time goes")
-    arguments = parser.parse_args()
+def parts(arguments: argparse.Namespace, stack: ExitStack) -> Iterator[tuple[str, list[Figure]]]:
     # Brokers and engines are children: a benchmark that is told to end takes them along.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    figures: list[Figure] = []
-    with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
-        brokers: list[Broker] = []
-        for name in [arguments.broker] if arguments.broker else ["fencepost", "kafka"]:
-            broker: Broker = Fencepost(folder / "data") if name == "fencepost" else Kafka()
-            stack.callback(broker.close)
-            broker.start()
-            brokers.append(broker)
-        kinds = (arguments.engine,) if arguments.engine else ENGINES
-        benchmark = Benchmark(folder, brokers, kinds, is_quick=arguments.quick)
-        for heading, found in benchmark.parts(stack):
-            print_heading(heading, as_json=arguments.json)
-            print_figures(found, as_json=arguments.json)
-            figures += found
-    return exit_code(figures)
+    folder = stack.enter_context(scratch_folder(DEFAULT_FOLDER))
+    brokers = list(started_brokers(arguments.broker, folder, stack))
+    kinds = (arguments.engine,) if arguments.engine else ENGINES
+    return Benchmark(folder, brokers, kinds, is_quick=arguments.quick).parts(stack)
 
+
+ENGINE_OPTION = {"--engine": {"choices": ENGINES, "help": "only this one, and no ratios: to see where its time goes"}}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(__doc__, parts, BROKER_OPTION | ENGINE_OPTION))

@@ -8,10 +8,10 @@ from functools import partial
 
 import pyarrow as pa
 from client_parts.rounds import Work
-from confluent_kafka import OFFSET_BEGINNING, Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 from kafka import KafkaConsumer, KafkaProducer
 from kafka import TopicPartition as KafkaPythonTopicPartition
-from support.confluent import BULK_CONSUMER
+from support.confluent import BULK_CONSUMER, BULK_PRODUCER, consume_all
 
 
 def confluent_send(servers: str, topic: str, table: pa.Table, *, is_told: bool = False) -> Work:
@@ -22,16 +22,8 @@ def confluent_send(servers: str, topic: str, table: pa.Table, *, is_told: bool =
         if problem is not None:
             failed.append(problem)
 
-    producer = Producer(
-        {
-            "bootstrap.servers": servers,
-            "enable.idempotence": True,
-            "linger.ms": 5,
-            "batch.num.messages": 10_000,
-            "queue.buffering.max.messages": 1_000_000,
-            "log_level": 0,
-        }
-    )
+    queue = {"queue.buffering.max.messages": 1_000_000}
+    producer = Producer({"bootstrap.servers": servers, **queue, **BULK_PRODUCER})
     keys, values = table.column("key").to_pylist(), table.column("value").to_pylist()
     producer.list_topics(topic, 60)
     produce = partial(producer.produce, on_delivery=on_delivery) if is_told else producer.produce
@@ -50,15 +42,11 @@ def confluent_send(servers: str, topic: str, table: pa.Table, *, is_told: bool =
 
 def confluent_read(servers: str, topic: str, count: int) -> Work:
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "benchmark", **BULK_CONSUMER})
-    consumer.assign([TopicPartition(topic, 0, OFFSET_BEGINNING)])
-    seen, began = 0, time.perf_counter()
-    while seen < count:
-        messages = consumer.consume(min(10_000, count - seen), timeout=30)
-        assert messages, f"{seen} of {count} records came"
-        seen += len(messages)
+    began = time.perf_counter()
+    consume_all(consumer, topic, 1, count)
     took_s = time.perf_counter() - began
     consumer.close()
-    return Work(seen, took_s)
+    return Work(count, took_s)
 
 
 def confluent_transact(servers: str, topic: str, seconds: float) -> Work:

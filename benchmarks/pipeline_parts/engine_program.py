@@ -7,7 +7,6 @@ Arguments: the engine (`connector`, `stock-connector`, `driver`, `executors`) an
 
 import json
 import sys
-import threading
 from typing import Any, TypedDict
 
 from pyspark.sql import DataFrame, SparkSession
@@ -91,7 +90,7 @@ def main(kind: str, settings: str) -> None:
     spark = start_session(app_name=kind, settings=json.loads(settings))
     if kind not in CONNECTORS:
         register(spark)
-        threading.Thread(target=start_workers, args=(spark,), daemon=True).start()
+        start_workers(spark)
     engine = Engine(kind, spark)
     for line in sys.stdin:
         job: Job = json.loads(line)

@@ -4,15 +4,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol
 
 import psutil
 
 from fencepost.lab.apache_kafka import ApacheKafka, free_ports
-
-START_TIMEOUT_S = 60.0
 
 
 class Broker(Protocol):
@@ -74,6 +73,18 @@ class Kafka(ApacheKafka):
         self.name = name
 
 
+BROKER_OPTION = {"--broker": {"choices": ("fencepost", "kafka"), "help": "only on this one"}}
+
+
+def started_brokers(chosen: str | None, folder: Path, stack: ExitStack) -> Iterator[Broker]:
+    """The chosen one or both, each started when it is asked for."""
+    for name in [chosen] if chosen else ["fencepost", "kafka"]:
+        broker: Broker = Fencepost(folder / "data") if name == "fencepost" else Kafka()
+        stack.callback(broker.close)
+        broker.start()
+        yield broker
+
+
 def rss_megabytes(broker: Broker) -> float:
     return float(psutil.Process(broker.process_id).memory_info().rss) / 1e6
 
@@ -81,7 +92,3 @@ def rss_megabytes(broker: Broker) -> float:
 def cpu_seconds(broker: Broker) -> float:
     times = psutil.Process(broker.process_id).cpu_times()
     return float(times.user + times.system)
-
-
-def seconds(began: float) -> float:
-    return time.perf_counter() - began
