@@ -121,7 +121,7 @@ class SessionStarter:
         register(spark)
         pickle_by_value(self._folder)
         if is_local(self._master):
-            threading.Thread(target=start_workers, args=(spark,), name="start-workers", daemon=True).start()
+            start_workers(spark)
         return spark
 
     def _start(self) -> "SparkSession":

@@ -12,6 +12,7 @@ import contextlib
 import gc
 import importlib
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -53,12 +54,19 @@ def load_kernels() -> None:
 
 
 def start_workers(spark: "SparkSession") -> None:
-    """Fork the session's workers, by a job that does nothing, while the broker is asked for its topics. A run that is
-    over sooner than this job ends the session below it, which is no error.
+    """Fork the session's workers while the broker is asked for its topics, by a job that does nothing.
+
+    What pyspark loads to make it is loaded here, and only the job itself runs on another thread.
     """
-    with contextlib.suppress(Exception):
-        count = spark.sparkContext.defaultParallelism
-        spark.range(count, numPartitions=count).mapInArrow(pass_on, "id long").collect()
+    count = spark.sparkContext.defaultParallelism
+    job = spark.range(count, numPartitions=count).mapInArrow(pass_on, "id long")
+
+    def run() -> None:
+        # A run that is over sooner than this job ends the session below it, which is no error.
+        with contextlib.suppress(Exception):
+            job.collect()
+
+    threading.Thread(target=run, name="start-workers", daemon=True).start()
 
 
 def pass_on(batches: Iterator[Any]) -> Iterator[Any]:
