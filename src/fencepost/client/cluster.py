@@ -66,7 +66,7 @@ class Cluster:
 
     @property
     def metadata(self) -> ClusterMetadata:
-        """What is known at this moment, without asking anybody."""
+        """What is known at this moment, without a request."""
         return self._metadata
 
     def leader(self, topic_partition: TopicPartition) -> Node | None:
@@ -102,7 +102,7 @@ class Cluster:
         self, topics: Iterable[str] | None = (), *, is_all: bool = False, timeout_s: float | None = None
     ) -> ClusterMetadata:
         """Ask once, for `topics` and, unless that is all, those that were asked for before; None asks for every topic
-        that there is. To ask for a topic may create it, so one that nobody wants any more must not be asked for."""
+        that there is. To ask for a topic may create it, so one that is no longer wanted must not be asked for."""
         with self._refresh_lock:
             if topics is not None:
                 with self._lock:
@@ -198,11 +198,8 @@ class Cluster:
         known = self._coordinators.get((kind, key))
         if known is not None:
             return known
-
-        def ask() -> Node:
-            return self._find_coordinator(kind, key, deadline)
-
-        return retry(ask, self.settings, deadline, f"the coordinator of {kind.name.lower()} '{key}'")
+        what = f"the coordinator of {kind.name.lower()} '{key}'"
+        return retry(lambda: self._find_coordinator(kind, key, deadline), self.settings, deadline, what)
 
     def forget_coordinator(self, kind: CoordinatorType, key: str) -> None:
         with self._lock:

@@ -87,7 +87,7 @@ EXCEPTIONS: dict[ErrorCode, type[ClientError]] = {
     _E.FENCED_MEMBER_EPOCH: GroupFenced,
     _E.STALE_MEMBER_EPOCH: GroupFenced,
     _E.GROUP_ID_NOT_FOUND: GroupFenced,
-    # Somebody newer is there.
+    # A newer owner is there.
     _E.PRODUCER_FENCED: ProducerFenced,
     _E.INVALID_PRODUCER_EPOCH: ProducerFenced,
     _E.FENCED_INSTANCE_ID: exceptions.FencedInstanceId,

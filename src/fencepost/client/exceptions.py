@@ -2,7 +2,7 @@
 
 * `RetriableError`: the same call may succeed later; the client has tried until its time limit.
 * `AbortableError`: this transaction cannot go on; abort it and do its work again. The producer lives.
-* `FencedError`: somebody newer has taken over this identity. This client never sends again: close it.
+* `FencedError`: a newer owner has taken over this identity. This client never sends again: close it.
 * `FatalError`: nothing that the client does can help; close it and look at the cause.
 
 Which category an error code has, and whether that depends on the request, is `error_table.py`.
@@ -98,7 +98,7 @@ class BufferExhausted(Timeout):
 
 
 class InvalidProducerEpoch(AbortableError):
-    """A partition has seen a newer epoch of this producer: the transaction timed out, or somebody took over."""
+    """A partition has seen a newer epoch of this producer: the transaction timed out, or another producer took over."""
 
 
 class InvalidTxnState(AbortableError):
@@ -193,15 +193,14 @@ class UnknownServerError(FatalError):
     """The broker met an error that it has no name for."""
 
 
-# What only consumers raise. They name the partition and the offset, because `seek` is what usually helps.
-
-
 class PartitionProblem(FatalError):
     """Reading cannot go on here; other partitions, and this one after a `seek`, can."""
 
+    # Only consumers raise it. It names the partition and the offset, because `seek` is what usually helps.
+
     def __init__(self, topic_partition: TopicPartition, offset: int | None, message: str) -> None:
-        where = f"{topic_partition}" if offset is None else f"{topic_partition} at offset {offset}"
-        super().__init__(f"{where}: {message}")
+        position = "" if offset is None else f" at offset {offset}"
+        super().__init__(f"{topic_partition}{position}: {message}")
         self.topic_partition = topic_partition
         self.offset = offset
 
@@ -223,7 +222,7 @@ class RecordDeserialization(PartitionProblem):
 
 
 class CommitFailed(GroupFenced):
-    """The consumer is not, or no longer, a member of its group: somebody else may own these partitions."""
+    """The consumer is not, or no longer, a member of its group: another one may own these partitions."""
 
 
 class RebalanceInProgress(CommitFailed):

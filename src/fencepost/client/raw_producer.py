@@ -66,19 +66,19 @@ class RawProducer(Closing):
     ) -> list[Acknowledged]:
         """Returns when all are stored, in the order given; raises the first failure, which nothing overtakes."""
         deadline = Deadline(timeout_s)
-        return self.settle([self.put(where, batch, deadline) for where, batch in batches], deadline)
+        return self.settle([self.put(topic_partition, batch, deadline) for topic_partition, batch in batches], deadline)
 
-    def put(self, where: TopicPartition, batch: Buffer, deadline: Deadline) -> Sent:
+    def put(self, topic_partition: TopicPartition, batch: Buffer, deadline: Deadline) -> Sent:
         """Have it sent, behind what was put before; waits for memory. Raises if something before it has failed.
 
         Batches are not copied: after a failure their memory may still be read until `close`.
         """
         self.check_going()
-        header = self._checked(where, batch)
-        if where.topic not in self._cluster.metadata.topics:
-            self._cluster.topic(where.topic, deadline)
+        header = self._checked(topic_partition, batch)
+        if topic_partition.topic not in self._cluster.metadata.topics:
+            self._cluster.topic(topic_partition.topic, deadline)
         delivery = self._outbox.put_whole(
-            where, memoryview(batch), is_sealed=True, deadline=deadline, check=self.check_going
+            topic_partition, memoryview(batch), is_sealed=True, deadline=deadline, check=self.check_going
         )
         return Sent(delivery, header)
 
@@ -111,7 +111,7 @@ class RawProducer(Closing):
             self._sender.begin_to_stop()
 
     def close(self, timeout: float = 10.0) -> None:
-        """Whatever is on its way is left to its fate: whoever wants to know has waited in `produce`."""
+        """What is on its way is left to its fate: a caller that wants to know it has waited in `produce`."""
         if self._process_id != os.getpid():
             return
         has_ended = self._sender.stop(timeout)
@@ -119,13 +119,13 @@ class RawProducer(Closing):
         if not has_ended:
             raise Timeout("the producer's thread did not end in time")
 
-    def _checked(self, where: TopicPartition, batch: Buffer) -> BatchHeader:
+    def _checked(self, topic_partition: TopicPartition, batch: Buffer) -> BatchHeader:
         header = read_header(batch)
         theirs = ProducerIdentity(header.producer_id, header.producer_epoch)
         is_transactional = self._numbering.transactional_id is not None
         if theirs != self._identity or header.base_sequence < 0 or header.is_transactional != is_transactional:
             raise IllegalState(
-                f"{where}: a batch with {theirs}, sequence {header.base_sequence}, "
+                f"{topic_partition}: a batch with {theirs}, sequence {header.base_sequence}, "
                 f"transactional={header.is_transactional} is not one of {self._identity}, "
                 f"transactional={is_transactional}"
             )

@@ -1,6 +1,6 @@
 """The calls about a transaction, each retried until it is answered for good or its time is up. Nothing is remembered.
 
-A transaction is (transactional id, producer id, epoch), and nothing ties it to one connection or process: whoever has
+A transaction is (transactional id, producer id, epoch), and nothing ties it to one connection or process: a holder of
 the identity may add partitions, commit offsets and end it. `uses_v2` says which of the two flows the cluster wants
 (KIP-890): in the second one brokers add partitions themselves, and ending a transaction gives the next identity.
 """
@@ -74,8 +74,8 @@ class TransactionControl:
     ) -> ProducerIdentity:
         """An identity that fences all earlier ones; returns when an earlier transaction of this id is finished.
 
-        Without `presented` this takes over from whoever had the id. With it, only the owner of that identity gets the
-        next one: anybody else is told PRODUCER_FENCED (KIP-360).
+        Without `presented` this takes over from the owner of the id. With it, only the owner of that identity gets the
+        next one: any other is refused with PRODUCER_FENCED (KIP-360).
         """
         asked = InitProducerIdRequest(
             transactional_id=self.transactional_id, transaction_timeout_ms=transaction_timeout_ms
@@ -213,11 +213,11 @@ class TransactionControl:
 
     def identity_after_own_abort(self, identity: ProducerIdentity) -> ProducerIdentity | None:
         """What an open transaction's identity has become if the coordinator aborted it by itself: it timed out, or its
-        owner's InitProducerId found it open and was not answered. None if somebody took over, or nobody can say.
+        owner's InitProducerId found it open and was not answered. None if another took over, or it is not known.
 
-        In the first flow that costs an epoch, and the owner is then refused as one that was replaced. Whoever replaces
-        it in the middle of a transaction takes one more. In between the two this may be wrong; who presents what it
-        returns is then fenced a moment later.
+        In the first flow that costs an epoch, and the owner is then refused as one that was replaced. One that replaces
+        it in the middle of a transaction takes one more. In between the two this may be wrong; the one that presents
+        what it returns is then fenced a moment later.
         """
         row = self._described()
         if row is None or row.transaction_state not in OWN_ABORT_STATES:
@@ -226,12 +226,12 @@ class TransactionControl:
         return following if following == (row.producer_id, row.producer_epoch) else None
 
     def is_ending(self) -> bool:
-        """Whether the last transaction is decided and its markers are not all written; False if nobody can say."""
+        """Whether the last transaction is decided and its markers are not all written; False if it is not known."""
         row = self._described()
         return row is not None and row.transaction_state.startswith("Prepare")
 
     def _current_owner(self) -> str:
-        """Who has the id now, as far as the coordinator tells: the answer that fenced us has no room for words."""
+        """Who has the id now, if the coordinator says so: the answer that fenced us has no room for it."""
         row = self._described()
         if row is None:
             return ""
@@ -280,14 +280,6 @@ def _worst(codes: list[int], api_name: str) -> int:
     return min(telling, key=lambda code: _WORSE.index(category_of(code, api_name)), default=ErrorCode.NONE)
 
 
-# Holds back the first record of a transaction while the markers of the last one are still being written.
-#
-# In the second flow Apache Kafka answers EndTxn before it has written the markers. A Produce that comes meanwhile is
-# put aside by the broker for 20 ms (its `add.partitions.to.txn.retry.backoff.ms`), when one or two would be enough.
-# So the coordinator is asked how far it is, at most for as long as the broker would wait. One that is never found
-# busy at first answers after its markers, as ours does: it is not asked any more.
-
-
 BROKER_PAUSE_S = 0.02
 ASK_AGAIN_S = 0.0003
 TRIALS = 32
@@ -295,6 +287,14 @@ TRIALS = 32
 
 
 class MarkerWait:
+    """Holds back the first record of a transaction while the markers of the last one are still being written.
+
+    In the second flow Apache Kafka answers EndTxn before it has written the markers. A Produce that comes meanwhile is
+    put aside by the broker for 20 ms (its `add.partitions.to.txn.retry.backoff.ms`), when one or two would be enough.
+    So the coordinator is asked how far it is, at most for as long as the broker would wait. One that is never found
+    busy at first answers after its markers, as ours does: it is not asked any more.
+    """
+
     def __init__(self, control: TransactionControl) -> None:
         self._control = control
         self._ended_s = float("-inf")

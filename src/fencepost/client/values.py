@@ -1,4 +1,4 @@
-"""Words that producers and consumers share."""
+"""Values that producers and consumers share."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
@@ -13,7 +13,7 @@ NO_LEADER_EPOCH = -1
 
 
 class RecordMetadata(NamedTuple):
-    """Where a record went. The offset is -1 with acks=0: nobody said."""
+    """Where a record went. The offset is -1 with acks=0: no broker said it."""
 
     topic: str
     partition: int
@@ -26,7 +26,7 @@ class RecordMetadata(NamedTuple):
 
 
 class OffsetAndMetadata(NamedTuple):
-    """The offset of the next record to read, and a word beside it."""
+    """The offset of the next record to read, and a text beside it."""
 
     offset: int
     metadata: str = ""
@@ -74,6 +74,6 @@ class OffsetSource(Protocol):
 def normalized_offsets(offsets: AnyOffsets) -> Offsets:
     """(topic, partition) and plain numbers are as good as `TopicPartition` and `OffsetAndMetadata`."""
     return {
-        TopicPartition(*where): offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
-        for where, offset in offsets.items()
+        TopicPartition(*key): offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
+        for key, offset in offsets.items()
     }

@@ -28,9 +28,6 @@ from fencepost.wire.messages.api_versions import ApiVersionsRequest, ApiVersions
 from fencepost.wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
 from fencepost.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
-# What a broker said it speaks, met with what we speak; and the features that its cluster has finalized (KIP-584).
-
-
 TRANSACTION_VERSION = "transaction.version"
 GROUP_VERSION = "group.version"
 
@@ -42,7 +39,8 @@ def api_key_of(request: Message) -> int:
 
 
 class ApiVersions:
-    """Ranges by API key, and feature levels by name."""
+    """What a broker said it speaks, met with what we speak: ranges by API key; and the levels of the features that its
+    cluster has finalized, by name (KIP-584)."""
 
     __slots__ = ("address", "features", "features_epoch", "ranges")
 
@@ -243,7 +241,7 @@ class Connection:
             if frame is None:
                 return None
             if not self._in_flight:
-                raise WireError(f"{self.address}: an answer came that nobody asked for")
+                raise WireError(f"{self.address}: an answer came to no request")
             expected = self._in_flight[0]
             correlation_id = _CORRELATION_ID.unpack_from(frame)[0] if len(frame) >= _CORRELATION_ID.size else None
             if correlation_id != expected.correlation_id:

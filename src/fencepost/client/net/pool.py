@@ -1,8 +1,8 @@
 """Connections to the brokers of a cluster, lent one at a time.
 
 Who calls gets a connection for the time of the call, so that a long poll never holds up a heartbeat. One that the
-broker has closed in the meantime, or that lay unused for `connections.max.idle.ms`, is replaced without anybody
-noticing. `connect` makes one that belongs to the caller, for pipelining.
+broker has closed in the meantime, or that lay unused for `connections.max.idle.ms`, is replaced unnoticed. `connect`
+makes one that belongs to the caller, for pipelining.
 """
 
 import contextlib

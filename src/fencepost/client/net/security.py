@@ -1,4 +1,4 @@
-"""SASL on our side: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677), as bytes to send and bytes that came back.
+"""TLS out of Kafka's `ssl.*` settings, and SASL on our side: PLAIN (RFC 4616) and SCRAM (RFC 5802, 7677).
 
 A mechanism is a generator of tokens: it yields what to send and is sent the answer. SCRAM ends by checking the broker's
 own proof, so that a broker which does not know the password is refused too.
@@ -83,14 +83,11 @@ def _fields(token: bytes) -> dict[str, str]:
     return {part[0]: part[2:] for part in parts if len(part) >= 2 and part[1] == "="}
 
 
-# An SSL context out of Kafka's `ssl.*` settings. Stores are PEM; Java's own formats are refused by name.
-
-
 JAVA_STORES = (".jks", ".p12", ".pfx", ".keystore", ".truststore")
 
 
 def ssl_context(settings: ClientSettings) -> ssl.SSLContext | None:
-    """None where the security protocol has no TLS."""
+    """None where the security protocol has no TLS. Stores are PEM; Java's own formats are refused by name."""
     if not settings.security_protocol.endswith("SSL"):
         return None
     for location in (settings.ssl_truststore_location, settings.ssl_keystore_location):

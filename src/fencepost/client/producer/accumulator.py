@@ -1,6 +1,6 @@
 """Records that wait to be sent, gathered into batches by partition, within a bound of memory. Pure.
 
-A batch is ready when it is full, has lingered, or somebody waits for it: a flush, a close, or a sender without memory.
+A batch is ready when it is full, has lingered, or something waits for it: a flush, a close, or a sender without memory.
 Time comes in as seconds of the monotonic clock. Locks and waiting are the producer's.
 """
 
@@ -17,15 +17,15 @@ from fencepost.records.header import HEADER_BYTES
 from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 
-# How a sleeping sender is woken: a pipe that it polls, written to only if it would sleep too long otherwise.
-
-
 NEVER_S = float("inf")
 AT_ONCE_S = float("-inf")
 
 
 class Alarm:
-    """`set`, `ring_before` and `clear` are called with the lock held that guards what is slept for."""
+    """How a sleeping sender is woken: a pipe that it polls, written to only if it would sleep too long otherwise.
+
+    `set`, `ring_before` and `clear` are called with the lock held that guards what is slept for.
+    """
 
     def __init__(self) -> None:
         self._receiver, self._sender = os.pipe()

@@ -36,7 +36,7 @@ class ArrowSending:
     def __init__(
         self, settings: ProducerSettings, topic: TopicMetadata, *, max_message_bytes: int, is_sealed: bool
     ) -> None:
-        """Batches that nobody stamps later are to be sealed."""
+        """Batches that are not stamped later are to be sealed."""
         self._topic = topic
         self._settings = settings
         self._compression = Compression[settings.compression_type.upper()]

@@ -59,7 +59,7 @@ class ProducerBatch:
         self.buffer: bytearray | memoryview = bytearray(HEADER_BYTES)
         self.compression = int(Compression.NONE)
         self.is_whole = False
-        """Given by somebody who has compressed it, if that was to be."""
+        """Given as it is, compressed already if that was to be."""
         self.record_count = 0
         self.base_timestamp = 0
         self.max_timestamp = 0

@@ -1,7 +1,7 @@
 """Where records are put, and waited for: the accumulator with the lock, the waiting and the alarm around it.
 
 Producers put records in and block while memory is full (back-pressure); the sender takes batches out. One lock guards
-both; nobody holds it while waiting for a broker.
+both; it is never held while a broker is waited for.
 """
 
 import threading
@@ -92,7 +92,7 @@ class Outbox:
             self._memory_freed.notify_all()
 
     def close(self, why: ClientError) -> None:
-        """Nothing goes in any more; who waits is told, and who comes later."""
+        """Nothing goes in any more; calls that wait to put something in raise this, and later ones too."""
         with self.lock:
             self._why_closed = self._why_closed or why
             self._memory_freed.notify_all()

@@ -5,10 +5,10 @@ consumer.subscribe(["tx-input"], on_assigned=producers.on_assigned, on_revoked=p
 ...
 producer = producers[record.topic_partition]        # its transactional id is tx-input-2 for partition 2
 
-The transactional id names the input partition, so whoever is given the partition takes over the id too, and fences the
-one who had it, whether that one knows of the rebalance or not. That happens in `on_assigned`, before the first record
-is looked for: the take-over ends a transaction that its predecessor left open, and only then is it certain where to
-read on. Under `assign` there are no callbacks; the producer is then made when it is first asked for.
+The transactional id names the input partition, so the member that is given the partition takes over the id too, and
+fences the one that had it, whether that one knows of the rebalance or not. That happens in `on_assigned`, before the
+first record is looked for: the take-over ends a transaction that its predecessor left open, and only then is it certain
+where to read on. Under `assign` there are no callbacks; the producer is then made when it is first asked for.
 """
 
 from collections.abc import Callable, Iterable
@@ -43,18 +43,18 @@ class PinnedProducers(Closing):
 
     def __getitem__(self, partition: tuple[str, int]) -> "Producer":
         """The producer of this input partition, ready to begin a transaction."""
-        where = TopicPartition(*partition)
-        if where not in self._producers:
+        topic_partition = TopicPartition(*partition)
+        if topic_partition not in self._producers:
             producer = self._make_producer(
-                self._bootstrap_servers, transactional_id=self.transactional_id(where), **self._settings
+                self._bootstrap_servers, transactional_id=self.transactional_id(topic_partition), **self._settings
             )
             try:
                 producer.init_transactions()
             except BaseException:
                 producer.close()
                 raise
-            self._producers[where] = producer
-        return self._producers[where]
+            self._producers[topic_partition] = producer
+        return self._producers[topic_partition]
 
     def transactional_id(self, partition: tuple[str, int]) -> str:
         return f"{self._prefix}{TopicPartition(*partition)}"
@@ -64,14 +64,14 @@ class PinnedProducers(Closing):
         return sorted(self._producers)
 
     def on_assigned(self, partitions: Iterable[TopicPartition]) -> None:
-        for where in partitions:
-            self[where]
+        for topic_partition in partitions:
+            self[topic_partition]
 
     def on_revoked(self, partitions: Iterable[TopicPartition]) -> None:
-        """Close their producers; a transaction that is open is aborted, here or by whoever takes over."""
+        """Close their producers; a transaction that is open is aborted, here or by the take-over."""
         with ExitStack() as closing:  # all of them are gone from here, also when one cannot be closed
-            for where in partitions:
-                producer = self._producers.pop(where, None)
+            for topic_partition in partitions:
+                producer = self._producers.pop(topic_partition, None)
                 if producer is not None:
                     closing.callback(producer.close)
 

@@ -1,6 +1,6 @@
 """The producer: records in, futures out; with a transactional id, transactions around them.
 
-Idempotent unless told otherwise: what is acknowledged is stored once, in the order of `send`, whatever was lost on the
+Idempotent unless set otherwise: what is acknowledged is stored once, in the order of `send`, whatever was lost on the
 way. All calls are thread-safe. Not to be used on both sides of a fork: a child process makes its own.
 """
 
@@ -41,12 +41,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# Which partition a record goes to: Kafka's murmur2 of its key; without a key, one partition until it had its share.
-#
-# Pure: randomness is a function that the caller passes in. A whole column of keys goes through
-# `records/columnar/__init__.py`.
-
-
 _MASK = 0xFFFF_FFFF
 _MULTIPLIER = 0x5BD1_E995
 _SEED = 0x9747_B28C
@@ -75,6 +69,7 @@ def murmur2(key: bytes) -> int:
 
 
 def partition_for_key(key: bytes, partition_count: int) -> int:
+    """Where a record with this key goes. A whole column of keys goes through `records/columnar/__init__.py`."""
     return (murmur2(key) & _POSITIVE) % partition_count
 
 
@@ -195,8 +190,8 @@ class Producer(Closing):
             self._settings, metadata, max_message_bytes=self._max_message_bytes[topic], is_sealed=False
         )
         deliveries = [
-            self._outbox.put_whole(where, batch, is_sealed=False, deadline=self._deadline(), check=check)
-            for where, batch in sending.batches(table)
+            self._outbox.put_whole(topic_partition, batch, is_sealed=False, deadline=self._deadline(), check=check)
+            for topic_partition, batch in sending.batches(table)
         ]
         return TableFuture(deliveries, len(table))
 

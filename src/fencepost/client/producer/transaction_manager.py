@@ -254,7 +254,7 @@ class TransactionManager(Numbering):
     def _end(self, number: int, deadline: Deadline) -> None:
         with self._calls:
             if self._state is State.READY or number != self._transaction_number:
-                raise IllegalState("another thread has ended this transaction meanwhile, and was told how it ended")
+                raise IllegalState("another thread has ended this transaction meanwhile, and knows how it ended")
             if self._state in _IN_ERROR:
                 assert self._error is not None
                 raise self._error
@@ -320,7 +320,7 @@ class TransactionManager(Numbering):
                 return
             is_fatal = isinstance(problem, FatalError | FencedError)
             if self._state is State.ABORTING_TRANSACTION and not is_fatal:
-                return  # nobody needs one more reason to abort
+                return  # it needs no further reason
             if is_fatal or self._error is None or self._state is not State.ABORTABLE_ERROR:
                 self._error = problem
             logger.warning("transactional id '%s': %s", self.transactional_id, problem)
