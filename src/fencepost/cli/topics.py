@@ -11,7 +11,7 @@ from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import as_objects, confirm, json_option, print_json, print_rows, print_table, yes_option
 from fencepost.client.admin.admin import Admin
-from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic, await_no_topics
+from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic
 from fencepost.client.net.metadata import TopicMetadata
 from fencepost.settings import parse_assignments
 from fencepost.types import TopicPartition
@@ -201,7 +201,7 @@ def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Clu
         is_done = confirm("Delete all of it?", is_sure=is_sure)
         if is_done:
             admin.delete_topics(names)
-            await_no_topics(admin.cluster, names)
+            admin.await_no_topics(names)
     if as_json:
         print_json({"is_done": is_done, "topics": as_objects(COLUMNS, rows)})
     elif is_done:

@@ -6,7 +6,7 @@ says so and the question waits for its end, because exactly one of two places is
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from uuid import UUID
 
@@ -18,16 +18,20 @@ from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, REFRESH_METADAT
 from fencepost.client.exceptions import ClientError, RetriableError, Timeout
 from fencepost.client.net.metadata import Node
 from fencepost.client.time_limits import Backoff, Deadline
-from fencepost.client.values import NO_LEADER_EPOCH, OffsetAndMetadata
-from fencepost.records.header import split_batches
+from fencepost.client.values import NO_LEADER_EPOCH, ConsumerGroupMetadata, OffsetAndMetadata, Offsets, by_topic
+from fencepost.records.header import BatchHeader, split_batches
 from fencepost.records.reader import read_records
 from fencepost.types import NO_OFFSET, NO_TIMESTAMP, NO_TOPIC_ID, OffsetRange, TopicPartition
-from fencepost.wire.messages.fetch import PartitionData
 from fencepost.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
+)
+from fencepost.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
 )
 from fencepost.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -44,6 +48,7 @@ CONSUMER = -1
 LAST_VERSION_WITH_NAMES = 9
 """Of OffsetFetch and OffsetCommit. Later ones know topics by their ids only: nobody is given, or overwrites, offsets of
 another topic of the same name."""
+FIRST_VERSION_WITH_ALL_TOPICS = 2
 
 
 class OffsetAndTimestamp(NamedTuple):
@@ -51,16 +56,20 @@ class OffsetAndTimestamp(NamedTuple):
     timestamp_ms: int = NO_TIMESTAMP
 
 
+FoundOffsets = dict[TopicPartition, OffsetAndTimestamp]
+
+
 def list_offsets(
     cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int], deadline: Deadline, *, is_read_committed: bool
-) -> dict[TopicPartition, OffsetAndTimestamp]:
+) -> FoundOffsets:
     """For each partition the first offset at or after its time, or where it begins or ends; -1: there is none."""
-    found: dict[TopicPartition, OffsetAndTimestamp] = {}
+    found: FoundOffsets = {}
     backoff = Backoff(cluster.settings)
-    while missing := {where: timestamp for where, timestamp in timestamps_ms.items() if where not in found}:
-        for topic in dict.fromkeys(where.topic for where in missing):
+    while missing := {one: timestamp_ms for one, timestamp_ms in timestamps_ms.items() if one not in found}:
+        for topic in by_topic(missing):
             cluster.topic(topic, deadline)
-        problem = try_list_offsets(cluster, missing, deadline, found, is_read_committed=is_read_committed)
+        more, problem = try_list_offsets(cluster, missing, deadline, is_read_committed=is_read_committed)
+        found.update(more)
         if len(found) < len(timestamps_ms):
             cluster.mark_stale()
             pause_or_give_up(backoff, deadline, problem, f"offsets of {', '.join(map(str, missing))}")
@@ -68,20 +77,42 @@ def list_offsets(
 
 
 def try_list_offsets(
-    cluster: Cluster,
-    timestamps_ms: Mapping[TopicPartition, int],
-    deadline: Deadline,
-    found: dict[TopicPartition, OffsetAndTimestamp],
-    *,
-    is_read_committed: bool,
-) -> ClientError | None:
-    """Ask once, add what is known to `found`; the return value is what passes and kept some from being answered."""
+    cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int], deadline: Deadline, *, is_read_committed: bool
+) -> tuple[FoundOffsets, ClientError | None]:
+    """Ask once: what is known, and what passes and kept some from being answered."""
+    found: FoundOffsets = {}
     problem: ClientError | None = None
-    for node, asked in _by_leader(cluster, timestamps_ms).items():
+    asked: dict[Node, dict[str, ListOffsetsTopic]] = {}
+    for topic_partition, timestamp_ms in timestamps_ms.items():
+        node = cluster.leader(topic_partition)
+        if node is not None:
+            topic, index = topic_partition
+            row = ListOffsetsPartition(partition_index=index, timestamp=timestamp_ms)
+            asked.setdefault(node, {}).setdefault(topic, ListOffsetsTopic(topic)).partitions.append(row)
+    for node, topics in asked.items():
+        request = ListOffsetsRequest(CONSUMER, int(is_read_committed), list(topics.values()))
+        limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
         try:
-            problem = _ask_leader(cluster, node, asked, deadline, is_read_committed, found) or problem
+            response = cluster.call(node, request, ListOffsetsResponse, timeout_s=limit_s)
+            problem = _read_offsets(response, found) or problem
         except RetriableError as lost:
             problem = lost
+    return found, problem
+
+
+def _read_offsets(response: ListOffsetsResponse, found: FoundOffsets) -> ClientError | None:
+    """Add what the leader knows to `found`; the return value is what to try again for."""
+    problem: ClientError | None = None
+    for topic in response.topics:
+        for row in topic.partitions:
+            topic_partition = TopicPartition(topic.name, row.partition_index)
+            if row.error_code == 0:
+                found[topic_partition] = OffsetAndTimestamp(row.offset, row.timestamp)
+                continue
+            problem = error_of(row.error_code, "ListOffsets", what=str(topic_partition))
+            is_passing = category_of(row.error_code, "ListOffsets") is Category.RETRIABLE
+            if not is_passing and row.error_code not in REFRESH_METADATA:
+                raise problem
     return problem
 
 
@@ -94,7 +125,7 @@ def committed_offsets(
     is_read_committed: bool,
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
     """What the group has committed; None where it has not."""
-    asked = [TopicPartition(*where) for where in partitions]
+    asked = list(partitions)
     backoff = Backoff(cluster.settings)
     while True:
         try:
@@ -104,20 +135,24 @@ def committed_offsets(
 
 
 def try_committed_offsets(
-    cluster: Cluster, group_id: str, asked: list[TopicPartition], deadline: Deadline, *, is_read_committed: bool
+    cluster: Cluster, group_id: str, asked: list[TopicPartition] | None, deadline: Deadline, *, is_read_committed: bool
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    """The same, asked once. Raises `RetriableError` for what passes."""
-    topic_ids = {where.topic: cluster.metadata.topic_id(where.topic) for where in asked}
+    """The same, asked once; None asks for every partition that the group has committed. Raises `RetriableError` for
+    what passes."""
+    topics = by_topic(asked or ())
+    topic_ids = {topic: cluster.metadata.topic_id(topic) for topic in topics}
     try:
         response = cluster.call_coordinator(
             CoordinatorType.GROUP,
             group_id,
-            _offset_fetch(group_id, asked, topic_ids, is_read_committed=is_read_committed),
+            _offset_fetch(group_id, None if asked is None else topics, topic_ids, require_stable=is_read_committed),
             OffsetFetchResponse,
             deadline=deadline,
-            at_most=LAST_VERSION_WITH_NAMES if NO_TOPIC_ID in topic_ids.values() else None,
+            at_least=FIRST_VERSION_WITH_ALL_TOPICS if asked is None else 0,
+            at_most=LAST_VERSION_WITH_NAMES if asked is None or NO_TOPIC_ID in topic_ids.values() else None,
         )
-        return _read_committed_offsets(response, group_id, asked, {id_: name for name, id_ in topic_ids.items()})
+        found = _read_committed_offsets(response, group_id, {id_: name for name, id_ in topic_ids.items()})
+        return {**dict.fromkeys(asked or ()), **found}
     except RetriableError as problem:
         if problem.error_code in FIND_COORDINATOR_AGAIN:
             cluster.forget_coordinator(CoordinatorType.GROUP, group_id)
@@ -126,137 +161,127 @@ def try_committed_offsets(
         raise
 
 
+def _offset_fetch(
+    group_id: str, indexes: Mapping[str, list[int]] | None, topic_ids: Mapping[str, UUID], *, require_stable: bool
+) -> OffsetFetchRequest:
+    """Up to version 7 a request is about one group, which `topics` is for; later ones have `groups`."""
+    request = OffsetFetchRequest(
+        group_id=group_id,
+        topics=None,
+        groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)],
+        require_stable=require_stable,
+    )
+    if indexes is not None:
+        request.topics = [OffsetFetchRequestTopic(name, partitions) for name, partitions in indexes.items()]
+        request.groups[0].topics = [
+            OffsetFetchRequestTopics(name=name, topic_id=topic_ids[name], partition_indexes=partitions)
+            for name, partitions in indexes.items()
+        ]
+    return request
+
+
+def _read_committed_offsets(
+    response: OffsetFetchResponse, group_id: str, names: Mapping[UUID, str]
+) -> dict[TopicPartition, OffsetAndMetadata]:
+    answer = response.groups[0] if response.groups else response
+    if answer.error_code:
+        raise error_of(answer.error_code, "OffsetFetch", what=f"group '{group_id}'")
+    found: dict[TopicPartition, OffsetAndMetadata] = {}
+    for topic in answer.topics:
+        topic_id = topic.topic_id if isinstance(topic, OffsetFetchResponseTopics) else NO_TOPIC_ID
+        name = topic.name or names[topic_id]
+        for row in topic.partitions:
+            topic_partition = TopicPartition(name, row.partition_index)
+            if row.error_code:
+                raise error_of(row.error_code, "OffsetFetch", what=f"group '{group_id}', {topic_partition}")
+            if row.committed_offset != NO_OFFSET:
+                epoch = row.committed_leader_epoch
+                found[topic_partition] = OffsetAndMetadata(
+                    row.committed_offset, row.metadata or "", NO_LEADER_EPOCH if epoch is None else epoch
+                )
+    return found
+
+
+def commit_request(
+    offsets: Offsets, identity: ConsumerGroupMetadata, topic_ids: Mapping[str, UUID]
+) -> OffsetCommitRequest:
+    topics: dict[str, OffsetCommitRequestTopic] = {}
+    for (topic, index), committed in offsets.items():
+        row = OffsetCommitRequestPartition(index, committed.offset, committed.leader_epoch, committed.metadata)
+        topics.setdefault(topic, OffsetCommitRequestTopic(topic, topic_ids[topic])).partitions.append(row)
+    return OffsetCommitRequest(
+        group_id=identity.group_id,
+        generation_id_or_member_epoch=identity.generation_id,
+        member_id=identity.member_id,
+        group_instance_id=identity.group_instance_id,
+        topics=list(topics.values()),
+    )
+
+
 def pause_or_give_up(backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
     if deadline.has_passed:
         raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
     time.sleep(deadline.at_most(backoff.next_pause_s()))
 
 
-def _by_leader(cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int]) -> dict[Node, dict[TopicPartition, int]]:
-    asked: dict[Node, dict[TopicPartition, int]] = {}
-    for where, timestamp_ms in timestamps_ms.items():
-        node = cluster.leader(where)
-        if node is not None:
-            asked.setdefault(node, {})[where] = timestamp_ms
-    return asked
-
-
-def _ask_leader(
+def read_batches(
     cluster: Cluster,
-    node: Node,
-    asked: Mapping[TopicPartition, int],
+    topic_partition: TopicPartition,
+    offsets: OffsetRange,
     deadline: Deadline,
-    is_read_committed: bool,
-    found: dict[TopicPartition, OffsetAndTimestamp],
-) -> ClientError | None:
-    """Add what the leader knows to `found`; the return value is what to try again for."""
-    topics: dict[str, ListOffsetsTopic] = {}
-    for where, timestamp_ms in asked.items():
-        topic = topics.setdefault(where.topic, ListOffsetsTopic(where.topic))
-        topic.partitions.append(ListOffsetsPartition(partition_index=where.partition, timestamp=timestamp_ms))
-    request = ListOffsetsRequest(
-        replica_id=CONSUMER, isolation_level=int(is_read_committed), topics=list(topics.values())
-    )
-    limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
-    response = cluster.call(node, request, ListOffsetsResponse, timeout_s=limit_s)
-    problem: ClientError | None = None
-    for topic_row in response.topics:
-        for row in topic_row.partitions:
-            where = TopicPartition(topic_row.name, row.partition_index)
-            if row.error_code == 0:
-                found[where] = OffsetAndTimestamp(row.offset, row.timestamp)
-                continue
-            problem = error_of(row.error_code, "ListOffsets", what=str(where))
-            is_passing = category_of(row.error_code, "ListOffsets") is Category.RETRIABLE
-            if not is_passing and row.error_code not in REFRESH_METADATA:
-                raise problem
-    return problem
-
-
-def _offset_fetch(
-    group_id: str, asked: list[TopicPartition], topic_ids: Mapping[str, UUID], *, is_read_committed: bool
-) -> OffsetFetchRequest:
-    indexes: dict[str, list[int]] = {}
-    for where in asked:
-        indexes.setdefault(where.topic, []).append(where.partition)
-    return OffsetFetchRequest(
-        group_id=group_id,
-        topics=[OffsetFetchRequestTopic(name, partitions) for name, partitions in indexes.items()],
-        groups=[
-            OffsetFetchRequestGroup(
-                group_id=group_id,
-                topics=[
-                    OffsetFetchRequestTopics(name=name, topic_id=topic_ids[name], partition_indexes=partitions)
-                    for name, partitions in indexes.items()
-                ],
-            )
-        ],
-        require_stable=is_read_committed,
-    )
-
-
-def _read_committed_offsets(
-    response: OffsetFetchResponse, group_id: str, asked: list[TopicPartition], names: Mapping[UUID, str]
-) -> dict[TopicPartition, OffsetAndMetadata | None]:
-    answer = response.groups[0] if response.groups else response
-    if answer.error_code:
-        raise error_of(answer.error_code, "OffsetFetch", what=f"group '{group_id}'")
-    found: dict[TopicPartition, OffsetAndMetadata | None] = dict.fromkeys(asked)
-    for topic in answer.topics:
-        topic_id = topic.topic_id if isinstance(topic, OffsetFetchResponseTopics) else NO_TOPIC_ID
-        name = topic.name or names[topic_id]
-        for row in topic.partitions:
-            where = TopicPartition(name, row.partition_index)
-            if row.error_code:
-                raise error_of(row.error_code, "OffsetFetch", what=f"group '{group_id}', {where}")
-            if row.committed_offset != NO_OFFSET:
-                epoch = row.committed_leader_epoch
-                found[where] = OffsetAndMetadata(
-                    row.committed_offset, row.metadata or "", NO_LEADER_EPOCH if epoch is None else epoch
-                )
-    return found
-
-
-# How many records a reader still has before it: counted, not subtracted.
-#
-# Offsets overstate it: markers, aborted records and what compaction removed all have offsets and are never delivered.
-# No request of Kafka's tells the count, so the batches from the position to the end are fetched and their headers
-# added up: nothing is decompressed or decoded but the batches that the two ends cut through. It costs the transfer of
-# what is left to read, and a microsecond or so for each batch; a consumer at the end costs one question.
+    *,
+    read_committed: bool,
+    what: str = "records",
+) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
+    """The batches that hold an offset of the range as far as there are any at this moment, and of each whether a
+    reader of this isolation level is to pass over it."""
+    at, backoff = offsets.start_offset, Backoff(cluster.settings)
+    while at < offsets.end_offset:
+        try:
+            answer = fetch_partition(cluster, topic_partition, at, read_committed=read_committed, deadline=deadline)
+        except RetriableError as problem:
+            cluster.mark_stale()
+            pause_or_give_up(backoff, deadline, problem, f"{what} of {topic_partition}")
+            continue
+        backoff.reset()
+        before = at
+        is_filtered = FetchFilter((row.producer_id, row.first_offset) for row in answer.aborted_transactions or ())
+        for header, batch in split_batches(answer.records[0] if answer.records else b"", drop_partial_tail=True):
+            is_passed_over = is_filtered(header, batch)
+            if header.base_offset >= offsets.end_offset:
+                return
+            if header.last_offset >= at:
+                at = header.last_offset + 1
+                yield header, batch, is_passed_over
+        if at == before:
+            return
 
 
 def count_records(
-    cluster: Cluster, settings: ConsumerSettings, where: TopicPartition, offsets: OffsetRange, deadline: Deadline
+    cluster: Cluster,
+    settings: ConsumerSettings,
+    topic_partition: TopicPartition,
+    offsets: OffsetRange,
+    deadline: Deadline,
 ) -> int:
-    """Records of a partition within `offsets` that a reader of this isolation level gets."""
-    count, at = 0, offsets.start_offset
-    backoff = Backoff(settings)
-    while at < offsets.end_offset:
-        problem: ClientError | None = None
-        try:
-            answer = fetch_partition(cluster, where, at, read_committed=settings.is_read_committed, deadline=deadline)
-            found, at = _count_answer(answer, OffsetRange(at, offsets.end_offset))
-            count += found
-            backoff.reset()
-        except RetriableError as lost:
-            problem = lost
-            cluster.mark_stale()
-        if problem is not None or deadline.has_passed:
-            pause_or_give_up(backoff, deadline, problem, f"the lag of {where}")
+    """How many records a reader still has before it within `offsets`: counted, not subtracted.
+
+    Offsets overstate it: markers, aborted records and what compaction removed all have offsets and are never delivered.
+    No request of Kafka's tells the count, so the batches from the position to the end are fetched and their headers
+    added up: nothing is decompressed or decoded but the batches that the two ends cut through. It costs the transfer of
+    what is left to read, and a microsecond or so for each batch; a consumer at the end costs one question.
+    """
+    count = 0
+    batches = read_batches(
+        cluster, topic_partition, offsets, deadline, read_committed=settings.is_read_committed, what="the lag"
+    )
+    for header, batch, is_passed_over in batches:
+        if deadline.has_passed:
+            raise Timeout(f"the lag of {topic_partition} did not come in time")
+        if is_passed_over:
+            continue
+        if header.base_offset < offsets.start_offset or header.last_offset >= offsets.end_offset:
+            count += sum(record.offset in offsets for record in read_records(batch))
+        else:
+            count += header.record_count
     return count
-
-
-def _count_answer(answer: PartitionData, offsets: OffsetRange) -> tuple[int, int]:
-    """The records of one answer that lie within `offsets`, and where to go on; nothing at all is the end."""
-    count, at = 0, offsets.start_offset
-    is_filtered = FetchFilter((row.producer_id, row.first_offset) for row in answer.aborted_transactions or ())
-    for header, batch in split_batches(answer.records[0] if answer.records else b"", drop_partial_tail=True):
-        if header.base_offset >= offsets.end_offset:
-            return count, offsets.end_offset
-        if not is_filtered(header, batch):
-            if header.base_offset < offsets.start_offset or header.last_offset >= offsets.end_offset:
-                count += sum(record.offset in offsets for record in read_records(batch))
-            else:
-                count += header.record_count
-        at = max(at, header.last_offset + 1)
-    return count, at if at > offsets.start_offset else offsets.end_offset

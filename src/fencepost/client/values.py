@@ -1,6 +1,6 @@
 """Values that producers and consumers share."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from fencepost.types import NO_IDENTITY as NO_IDENTITY
@@ -77,3 +77,11 @@ def normalized_offsets(offsets: AnyOffsets) -> Offsets:
         TopicPartition(*key): offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset)
         for key, offset in offsets.items()
     }
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    """The partitions' numbers by topic, as most requests have them."""
+    topics: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        topics.setdefault(topic, []).append(partition)
+    return topics

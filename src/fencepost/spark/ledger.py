@@ -14,7 +14,7 @@ from dataclasses import fields
 from typing import Any
 
 from fencepost.client.admin.admin import Admin
-from fencepost.client.admin.topics import NewTopic, create_topics
+from fencepost.client.admin.topics import NewTopic
 from fencepost.client.consumer.consumer import Consumer
 from fencepost.client.exceptions import Authorization, ClientError
 from fencepost.client.settings import ClientSettings
@@ -54,7 +54,7 @@ class Ledger:
                 "min.insync.replicas": str(min_insync),
             }
             try:
-                create_topics(admin.cluster, [NewTopic(self.topic, 1, replication_factor, wanted)])
+                admin.create_topics([NewTopic(self.topic, 1, replication_factor, wanted)])
             except ClientError as problem:
                 if problem.error_code != ErrorCode.TOPIC_ALREADY_EXISTS and not isinstance(problem, Authorization):
                     raise

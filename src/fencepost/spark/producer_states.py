@@ -8,20 +8,15 @@ all the same.
 import logging
 from collections.abc import Mapping
 
+from fencepost.client.admin.transactions import describe_producers
 from fencepost.client.cluster import Cluster
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import Authorization, RetriableError, UnsupportedVersion
+from fencepost.client.exceptions import Authorization, UnsupportedVersion
 from fencepost.client.values import ProducerIdentity
-from fencepost.errors import ErrorCode
 from fencepost.records.record import SEQUENCE_MAX
 from fencepost.spark.sink_errors import PublishFailed
 from fencepost.types import TopicPartition
-from fencepost.wire.messages.describe_producers import (
-    DescribeProducersRequest,
-    DescribeProducersResponse,
-    PartitionResponse,
-    TopicRequest,
-)
+from fencepost.wire.messages.describe_producers import PartitionResponse
 
 logger = logging.getLogger("fencepost.spark")
 
@@ -29,7 +24,7 @@ logger = logging.getLogger("fencepost.spark")
 def check_producer_states(cluster: Cluster, identity: ProducerIdentity, records: Mapping[TopicPartition, int]) -> None:
     """Raises `PublishFailed` if a partition has another number of this transaction's records than was encoded."""
     try:
-        for where, row in _describe(cluster, list(records)):
+        for where, row in describe_producers(cluster, records).items():
             if row.error_code:
                 raise error_of(row.error_code, "DescribeProducers", what=str(where), explanation=row.error_message)
             _check(where, row, identity, records[where])
@@ -50,27 +45,3 @@ def _check(where: TopicPartition, row: PartitionResponse, identity: ProducerIden
                 "open transaction"
             )
     raise PublishFailed(f"{where} does not know {identity}, which has just written {record_count} records there")
-
-
-def _describe(cluster: Cluster, wheres: list[TopicPartition]) -> list[tuple[TopicPartition, PartitionResponse]]:
-    if cluster.needs_refresh or any(cluster.leader(where) is None for where in wheres):
-        cluster.refresh({where.topic for where in wheres})
-    by_leader: dict[int, dict[str, TopicRequest]] = {}
-    for where in wheres:
-        leader = cluster.leader(where)
-        if leader is None:
-            raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "DescribeProducers", what=str(where))
-        topics = by_leader.setdefault(leader.node_id, {})
-        topics.setdefault(where.topic, TopicRequest(where.topic, [])).partition_indexes.append(where.partition)
-    found = []
-    for node_id, topics in by_leader.items():
-        request = DescribeProducersRequest(topics=list(topics.values()))
-        response = cluster.call(cluster.metadata.brokers[node_id], request, DescribeProducersResponse)
-        found += [
-            (TopicPartition(topic.name, row.partition_index), row)
-            for topic in response.topics
-            for row in topic.partitions
-        ]
-    if len(found) != len(wheres):
-        raise RetriableError(f"a broker answered for {len(found)} of {len(wheres)} partitions")
-    return found

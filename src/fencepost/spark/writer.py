@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 
+from fencepost.client.admin.topics import BROKER_RESOURCE, describe_configs
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import (
     AuthenticationFailed,
@@ -41,16 +42,10 @@ from fencepost.spark.token import Verdict
 from fencepost.spark.transaction import Transaction
 from fencepost.spark.work import Work
 from fencepost.types import TopicPartition
-from fencepost.wire.messages.describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResponse,
-)
 
 # How long a transaction may be at most, as the cluster says.
 
 
-BROKER_RESOURCE = 4
 SETTING = "transaction.max.timeout.ms"
 
 
@@ -62,12 +57,11 @@ def transaction_timeout_ms_max(cluster: Cluster) -> int | None:
     node = next(iter(cluster.metadata.brokers.values()), None)
     if node is None:
         return None
-    asked = DescribeConfigsRequest(resources=[DescribeConfigsResource(BROKER_RESOURCE, str(node.node_id), [SETTING])])
     try:
-        results = cluster.call(node, asked, DescribeConfigsResponse).results
+        found = describe_configs(cluster, BROKER_RESOURCE, str(node.node_id), [SETTING], node=node)
     except ClientError:
         return None
-    values = [row.value for result in results for row in result.configs if row.name == SETTING and row.value]
+    values = [row.value for row in found.configs if row.name == SETTING and row.value]
     return int(values[0]) if values else None
 
 

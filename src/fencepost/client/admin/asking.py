@@ -1,23 +1,25 @@
 """Administrative calls ask again while the cluster is between two states: electing a leader, loading a coordinator.
 
 Only for refusals that say that nothing was done. A lost connection or a time limit does not say so, and a missing topic
-does not come by waiting: those are the caller's.
+does not come by waiting: those are the caller's. Here is also one fetch from one partition outside of any session: for
+counting and inspecting, not for consuming.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer.fetch_session import LAST_VERSION_WITH_NAMES
+from fencepost.client.consumer.fetch_session import LAST_VERSION_WITH_NAMES, FetchTarget, fetch_topics
 from fencepost.client.error_table import Category, category_of, error_of
 from fencepost.client.exceptions import ClientError, RetriableError
+from fencepost.client.net.metadata import Node
 from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.values import NO_LEADER_EPOCH
 from fencepost.errors import ErrorCode
-from fencepost.types import TopicPartition
-from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
-from fencepost.wire.reading import ZERO_UUID
+from fencepost.types import NO_TOPIC_ID, TopicPartition
+from fencepost.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -36,15 +38,27 @@ PASSING = frozenset(
         ErrorCode.NOT_CONTROLLER,
     }
 )
+ANSWER_BYTES = 16 * 1024 * 1024
+
+
+class ClusterCalls:
+    """Calls on a cluster that belongs to the caller."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+
+
+CallsT = TypeVar("CallsT", bound=ClusterCalls)
 
 
 def patient(
-    call: Callable[Concatenate[Cluster, Arguments], Answer],
-) -> Callable[Concatenate[Cluster, Arguments], Answer]:
+    call: Callable[Concatenate[CallsT, Arguments], Answer],
+) -> Callable[Concatenate[CallsT, Arguments], Answer]:
     @wraps(call)
-    def ask_until_settled(cluster: Cluster, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+    def ask_until_settled(self: CallsT, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        cluster = self.cluster
         deadline, backoff = Deadline(cluster.settings.request_timeout_ms / 1000), Backoff(cluster.settings)
-        again = partial(call, cluster, *map(_kept, args), **{name: _kept(value) for name, value in kwargs.items()})
+        again = partial(call, self, *map(_kept, args), **{name: _kept(value) for name, value in kwargs.items()})
         while True:
             try:
                 return again()
@@ -62,41 +76,49 @@ def _kept(argument: Any) -> Any:
     return list(argument) if isinstance(argument, Iterator) else argument
 
 
-# One fetch from one partition, outside of any session: for counting and inspecting, not for consuming.
+def leaders_of(
+    cluster: Cluster, partitions: Iterable[TopicPartition], api_name: str
+) -> dict[Node, list[TopicPartition]]:
+    """Who is to be asked about which of these partitions; LEADER_NOT_AVAILABLE if one has no leader."""
+    asked: dict[Node, list[TopicPartition]] = {}
+    wanted = list(partitions)
+    if cluster.needs_refresh or any(cluster.leader(topic_partition) is None for topic_partition in wanted):
+        cluster.refresh({topic_partition.topic for topic_partition in wanted})
+    for topic_partition in wanted:
+        leader = cluster.leader(topic_partition)
+        if leader is None:
+            raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, api_name, what=str(topic_partition))
+        asked.setdefault(leader, []).append(topic_partition)
+    return asked
 
 
-NO_SESSION_EPOCH = -1
-ANSWER_BYTES = 16 * 1024 * 1024
+def check_code(error_code: int, api_name: str, what: str, explanation: str | None = None) -> None:
+    if error_code:
+        raise error_of(error_code, api_name, what=what, explanation=explanation)
 
 
 def fetch_partition(
-    cluster: Cluster, where: TopicPartition, offset: int, *, read_committed: bool, deadline: Deadline
+    cluster: Cluster, topic_partition: TopicPartition, offset: int, *, read_committed: bool, deadline: Deadline
 ) -> PartitionData:
     """What is there at this moment from `offset` on. Raises `RetriableError` for what passes."""
-    topic = cluster.topic(where.topic, deadline)
-    node = cluster.leader(where)
+    topic = cluster.topic(topic_partition.topic, deadline)
+    node = cluster.leader(topic_partition)
     if node is None:
-        raise RetriableError(f"{where} has no leader at the moment")
+        raise RetriableError(f"{topic_partition} has no leader at the moment")
+    target = FetchTarget(topic.topic_id, offset, NO_LEADER_EPOCH, ANSWER_BYTES)
     request = FetchRequest(
         max_wait_ms=0,
         min_bytes=0,
         max_bytes=ANSWER_BYTES,
         isolation_level=int(read_committed),
-        session_epoch=NO_SESSION_EPOCH,
-        topics=[
-            FetchTopic(
-                where.topic,
-                topic.topic_id,
-                [FetchPartition(where.partition, fetch_offset=offset, partition_max_bytes=ANSWER_BYTES)],
-            )
-        ],
+        topics=fetch_topics({topic_partition: target}),
     )
-    at_most = LAST_VERSION_WITH_NAMES if topic.topic_id == ZERO_UUID else None
+    at_most = LAST_VERSION_WITH_NAMES if topic.topic_id == NO_TOPIC_ID else None
     limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
     response = cluster.call(node, request, FetchResponse, at_most=at_most, timeout_s=limit_s)
     code = response.error_code or response.responses[0].partitions[0].error_code
     if code:
-        error = error_of(code, "Fetch", what=f"{where} at offset {offset}")
+        error = error_of(code, "Fetch", what=f"{topic_partition} at offset {offset}")
         if category_of(code, "Fetch") is Category.RETRIABLE:
             raise RetriableError(str(error), error_code=error.error_code)
         raise error

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from fencepost.client.admin.asking import patient
-from fencepost.client.cluster import Cluster, CoordinatorType
-from fencepost.client.error_table import error_of
+from fencepost.client.admin.asking import ClusterCalls, check_code, patient
+from fencepost.client.cluster import CoordinatorType, ResponseT
 from fencepost.client.net.connection import API_KEYS
+from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, commit_request, try_committed_offsets
 from fencepost.client.time_limits import Deadline
-from fencepost.client.values import AnyOffsets, OffsetAndMetadata, normalized_offsets
+from fencepost.client.values import AnyOffsets, ConsumerGroupMetadata, OffsetAndMetadata, by_topic, normalized_offsets
 from fencepost.errors import ErrorCode, WireError
-from fencepost.types import TopicPartition
+from fencepost.types import NO_TOPIC_ID, TopicPartition
+from fencepost.wire.message import Message
 from fencepost.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -20,23 +21,9 @@ from fencepost.wire.messages.consumer_protocol_assignment import ConsumerProtoco
 from fencepost.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from fencepost.wire.messages.describe_groups import DescribedGroupMember, DescribeGroupsRequest, DescribeGroupsResponse
 from fencepost.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
-from fencepost.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
-from fencepost.wire.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchResponse,
-)
+from fencepost.wire.messages.offset_commit import OffsetCommitResponse
 
-LAST_BY_NAME = 9
-"""Later versions of OffsetCommit and OffsetFetch name topics by their ids."""
-FIRST_WITH_ALL_TOPICS = 2
-NO_OFFSET = -1
-_GROUP = CoordinatorType.GROUP
+CALL_TIMEOUT_S = 30.0
 
 
 class GroupMember(NamedTuple):
@@ -56,107 +43,68 @@ class GroupDescription(NamedTuple):
     members: list[GroupMember]
 
 
-@patient
-def list_groups(cluster: Cluster) -> list[ListedGroup]:
-    """Every broker's groups, in the order of their names."""
-    cluster.refresh()
-    groups: dict[str, ListedGroup] = {}
-    for node in cluster.metadata.brokers.values():
-        response = cluster.call(node, ListGroupsRequest(), ListGroupsResponse)
-        if response.error_code:
-            raise error_of(response.error_code, "ListGroups", what=str(node))
-        groups.update({group.group_id: group for group in response.groups})
-    return [groups[name] for name in sorted(groups)]
+class GroupCalls(ClusterCalls):
+    @patient
+    def list_groups(self) -> list[ListedGroup]:
+        """Every broker's groups, in the order of their names."""
+        groups: dict[str, ListedGroup] = {}
+        for node in self.cluster.refresh().brokers.values():
+            response = self.cluster.call(node, ListGroupsRequest(), ListGroupsResponse)
+            check_code(response.error_code, "ListGroups", str(node))
+            groups.update({group.group_id: group for group in response.groups})
+        return [groups[name] for name in sorted(groups)]
 
+    @patient
+    def describe_group(self, group_id: str) -> GroupDescription:
+        """A group of either protocol."""
+        if self.cluster.serves(API_KEYS["ConsumerGroupDescribeRequest"]):
+            asked = ConsumerGroupDescribeRequest(group_ids=[group_id])
+            group = self._ask(group_id, asked, ConsumerGroupDescribeResponse).groups[0]
+            if group.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
+                check_code(group.error_code, "ConsumerGroupDescribe", group_id, group.error_message)
+                members = [_consumer_member(member) for member in group.members]
+                return GroupDescription(group_id, group.group_state, group.assignor_name, "consumer", members)
+        classic = self._ask(group_id, DescribeGroupsRequest(groups=[group_id]), DescribeGroupsResponse).groups[0]
+        check_code(classic.error_code, "DescribeGroups", f"group '{group_id}'", classic.error_message)
+        members = [_classic_member(member) for member in classic.members]
+        return GroupDescription(group_id, classic.group_state, classic.protocol_data, "classic", members)
 
-@patient
-def describe_group(cluster: Cluster, group_id: str, *, timeout_s: float = 30.0) -> GroupDescription:
-    """A group of either protocol."""
-    deadline = Deadline(timeout_s)
-    if _has_consumer_groups(cluster):
-        asked = ConsumerGroupDescribeRequest(group_ids=[group_id])
-        found = cluster.call_coordinator(_GROUP, group_id, asked, ConsumerGroupDescribeResponse, deadline=deadline)
-        group = found.groups[0]
-        if group.error_code == ErrorCode.NONE:
-            members = [_consumer_member(member) for member in group.members]
-            return GroupDescription(group_id, group.group_state, group.assignor_name, "consumer", members)
-        if group.error_code != ErrorCode.GROUP_ID_NOT_FOUND:
-            raise error_of(group.error_code, "ConsumerGroupDescribe", what=group_id, explanation=group.error_message)
-    classic = cluster.call_coordinator(
-        _GROUP, group_id, DescribeGroupsRequest(groups=[group_id]), DescribeGroupsResponse, deadline=deadline
-    ).groups[0]
-    if classic.error_code:
-        what = f"group '{group_id}'"
-        raise error_of(classic.error_code, "DescribeGroups", what=what, explanation=classic.error_message)
-    members = [_classic_member(member) for member in classic.members]
-    return GroupDescription(group_id, classic.group_state, classic.protocol_data, "classic", members)
+    @patient
+    def delete_groups(self, group_ids: Iterable[str]) -> None:
+        for group_id in group_ids:
+            response = self._ask(group_id, DeleteGroupsRequest(groups_names=[group_id]), DeleteGroupsResponse)
+            for row in response.results:
+                check_code(row.error_code, "DeleteGroups", f"group '{group_id}'")
 
+    @patient
+    def group_offsets(self, group_id: str, *, require_stable: bool = False) -> dict[TopicPartition, OffsetAndMetadata]:
+        """All that the group has committed. `require_stable` refuses while a transaction has offsets pending."""
+        deadline = Deadline(CALL_TIMEOUT_S)
+        found = try_committed_offsets(self.cluster, group_id, None, deadline, is_read_committed=require_stable)
+        return {topic_partition: offset for topic_partition, offset in found.items() if offset is not None}
 
-@patient
-def delete_groups(cluster: Cluster, group_ids: Iterable[str], *, timeout_s: float = 30.0) -> None:
-    for group_id in group_ids:
-        response = cluster.call_coordinator(
-            _GROUP,
+    @patient
+    def alter_group_offsets(self, group_id: str, offsets: AnyOffsets) -> None:
+        """Set the offsets of a group without members."""
+        wanted = normalized_offsets(offsets)
+        request = commit_request(wanted, ConsumerGroupMetadata(group_id), dict.fromkeys(by_topic(wanted), NO_TOPIC_ID))
+        response = self._ask(group_id, request, OffsetCommitResponse, at_most=LAST_VERSION_WITH_NAMES)
+        for topic in response.topics:
+            for row in topic.partitions:
+                topic_partition = TopicPartition(topic.name, row.partition_index)
+                check_code(row.error_code, "OffsetCommit", f"group '{group_id}', {topic_partition}")
+
+    def _ask(
+        self, group_id: str, request: Message, response_class: type[ResponseT], *, at_most: int | None = None
+    ) -> ResponseT:
+        return self.cluster.call_coordinator(
+            CoordinatorType.GROUP,
             group_id,
-            DeleteGroupsRequest(groups_names=[group_id]),
-            DeleteGroupsResponse,
-            deadline=Deadline(timeout_s),
+            request,
+            response_class,
+            deadline=Deadline(CALL_TIMEOUT_S),
+            at_most=at_most,
         )
-        for row in response.results:
-            _check(row.error_code, "DeleteGroups", f"group '{group_id}'")
-
-
-@patient
-def group_offsets(
-    cluster: Cluster, group_id: str, *, require_stable: bool = False, timeout_s: float = 30.0
-) -> dict[TopicPartition, OffsetAndMetadata]:
-    """All that the group has committed. `require_stable` refuses while a transaction has offsets pending."""
-    request = OffsetFetchRequest(
-        group_id=group_id,
-        topics=None,
-        groups=[OffsetFetchRequestGroup(group_id=group_id, topics=None)],
-        require_stable=require_stable,
-    )
-    response = cluster.call_coordinator(
-        _GROUP,
-        group_id,
-        request,
-        OffsetFetchResponse,
-        deadline=Deadline(timeout_s),
-        at_most=LAST_BY_NAME,
-        at_least=FIRST_WITH_ALL_TOPICS,
-    )
-    error_code = response.groups[0].error_code if response.groups else response.error_code
-    _check(error_code, "OffsetFetch", f"group '{group_id}'")
-    offsets = {}
-    for topic in response.groups[0].topics if response.groups else response.topics:
-        for row in topic.partitions:
-            where = TopicPartition(topic.name, row.partition_index)
-            _check(row.error_code, "OffsetFetch", f"group '{group_id}', {where}")
-            if row.committed_offset != NO_OFFSET:
-                offsets[where] = OffsetAndMetadata(row.committed_offset, row.metadata or "", row.committed_leader_epoch)
-    return offsets
-
-
-@patient
-def alter_group_offsets(cluster: Cluster, group_id: str, offsets: AnyOffsets, *, timeout_s: float = 30.0) -> None:
-    """Set the offsets of a group without members."""
-    topics: dict[str, OffsetCommitRequestTopic] = {}
-    for (topic, partition), offset in normalized_offsets(offsets).items():
-        row = OffsetCommitRequestPartition(partition, offset.offset, offset.leader_epoch, offset.metadata)
-        topics.setdefault(topic, OffsetCommitRequestTopic(name=topic)).partitions.append(row)
-    response = cluster.call_coordinator(
-        _GROUP,
-        group_id,
-        OffsetCommitRequest(group_id=group_id, topics=list(topics.values())),
-        OffsetCommitResponse,
-        deadline=Deadline(timeout_s),
-        at_most=LAST_BY_NAME,
-    )
-    for topic_row in response.topics:
-        for partition_row in topic_row.partitions:
-            where = TopicPartition(topic_row.name, partition_row.partition_index)
-            _check(partition_row.error_code, "OffsetCommit", f"group '{group_id}', {where}")
 
 
 def _consumer_member(member: Member) -> GroupMember:
@@ -174,12 +122,3 @@ def _classic_member(member: DescribedGroupMember) -> GroupMember:
         rows = []
     assigned = tuple(TopicPartition(row.topic, at) for row in rows for at in row.partitions)
     return GroupMember(member.member_id, member.client_id, member.client_host, member.group_instance_id, assigned)
-
-
-def _has_consumer_groups(cluster: Cluster) -> bool:
-    return cluster.serves(API_KEYS["ConsumerGroupDescribeRequest"])
-
-
-def _check(error_code: int, api_name: str, what: str) -> None:
-    if error_code:
-        raise error_of(error_code, api_name, what=what)

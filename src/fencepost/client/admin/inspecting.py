@@ -9,17 +9,13 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from fencepost.client.admin.asking import fetch_partition
-from fencepost.client.admin.topics import EARLIEST, LATEST, list_offsets
+from fencepost.client.admin.topics import TopicCalls
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer.fetch_chunk import FetchFilter
-from fencepost.client.exceptions import RetriableError
-from fencepost.client.offsets import pause_or_give_up
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.offsets import read_batches
+from fencepost.client.time_limits import Deadline
 from fencepost.records.control import ControlMarker, read_marker
-from fencepost.records.header import BatchHeader, split_batches
+from fencepost.records.header import BatchHeader
 from fencepost.types import OffsetRange, TopicPartition
-from fencepost.wire.messages.fetch import PartitionData
 
 
 class Outcome(Enum):
@@ -48,15 +44,16 @@ def inspect_batches(
     cluster: Cluster, where: TopicPartition, offsets: OffsetRange, *, deadline: Deadline
 ) -> Iterator[InspectedBatch]:
     """The batches that hold an offset of the range, in order; the range is cut to what there is at this moment."""
-    start_offset = max(offsets.start_offset, list_offsets(cluster, [where], EARLIEST)[where])
-    stable = list_offsets(cluster, [where], LATEST, read_committed=True)[where]
-    end_offset = min(offsets.end_offset, list_offsets(cluster, [where], LATEST)[where])
+    topics = TopicCalls(cluster)
+    start_offset = max(offsets.start_offset, topics.earliest_offsets([where])[where])
+    stable = topics.latest_offsets([where], read_committed=True)[where]
+    end_offset = min(offsets.end_offset, topics.latest_offsets([where])[where])
     yield from _inspect_stable(cluster, where, OffsetRange(start_offset, min(stable, end_offset)), deadline)
     unstable = OffsetRange(max(start_offset, stable), end_offset)
     if not len(unstable):
         return
     ends = _read_ends(cluster, where, stable, deadline)
-    for header, batch, _ in _read(cluster, where, unstable, deadline, read_committed=False):
+    for header, batch, _ in read_batches(cluster, where, unstable, deadline, read_committed=False):
         marker = read_marker(batch) if header.is_control else None
         yield InspectedBatch(where, header, batch, _undecided_outcome(header, ends), marker)
 
@@ -64,7 +61,7 @@ def inspect_batches(
 def _inspect_stable(
     cluster: Cluster, where: TopicPartition, offsets: OffsetRange, deadline: Deadline
 ) -> Iterator[InspectedBatch]:
-    for header, batch, is_filtered in _read(cluster, where, offsets, deadline, read_committed=True):
+    for header, batch, is_filtered in read_batches(cluster, where, offsets, deadline, read_committed=True):
         if header.is_control:
             yield InspectedBatch(where, header, batch, Outcome.MARKER, read_marker(batch))
         elif not header.is_transactional:
@@ -87,39 +84,8 @@ def _undecided_outcome(header: BatchHeader, ends: Ends) -> Outcome:
 
 def _read_ends(cluster: Cluster, where: TopicPartition, stable_offset: int, deadline: Deadline) -> Ends:
     ends: Ends = {}
-    offsets = OffsetRange(stable_offset, list_offsets(cluster, [where], LATEST)[where])
-    for header, batch, _ in _read(cluster, where, offsets, deadline, read_committed=False):
+    offsets = OffsetRange(stable_offset, TopicCalls(cluster).latest_offsets([where])[where])
+    for header, batch, _ in read_batches(cluster, where, offsets, deadline, read_committed=False):
         if header.is_control and (marker := read_marker(batch)) is not None:
             ends.setdefault(header.producer_id, []).append((header.base_offset, marker.is_commit))
     return ends
-
-
-def _read(
-    cluster: Cluster, where: TopicPartition, offsets: OffsetRange, deadline: Deadline, *, read_committed: bool
-) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
-    """Batches, and whether a `read_committed` reader is to pass over each."""
-    at = offsets.start_offset
-    backoff = Backoff(cluster.settings)
-    while at < offsets.end_offset:
-        try:
-            answer = fetch_partition(cluster, where, at, read_committed=read_committed, deadline=deadline)
-        except RetriableError as problem:
-            cluster.mark_stale()
-            pause_or_give_up(backoff, deadline, problem, f"records of {where}")
-            continue
-        backoff.reset()
-        before = at
-        for header, batch, is_filtered in _filtered(answer):
-            if header.base_offset >= offsets.end_offset:
-                return
-            if header.last_offset >= at:
-                at = header.last_offset + 1
-                yield header, batch, is_filtered
-        if at == before:
-            return
-
-
-def _filtered(answer: PartitionData) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
-    is_filtered = FetchFilter((row.producer_id, row.first_offset) for row in answer.aborted_transactions or ())
-    for header, batch in split_batches(answer.records[0] if answer.records else b"", drop_partial_tail=True):
-        yield header, batch, is_filtered(header, batch)

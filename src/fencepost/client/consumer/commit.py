@@ -8,7 +8,7 @@ created again: topics go by their ids, and its offsets mean nothing in the other
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import NamedTuple
 from uuid import UUID
 
@@ -16,18 +16,13 @@ from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
 from fencepost.client.exceptions import ClientError, CommitFailed, Disconnected, RebalanceInProgress, RetriableError
 from fencepost.client.net.connection import Connection, InFlight
-from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, pause_or_give_up
+from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, commit_request, pause_or_give_up
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from fencepost.errors import ErrorCode
 from fencepost.types import NO_TOPIC_ID, TopicPartition
 from fencepost.wire.message import Message
-from fencepost.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-    OffsetCommitResponse,
-)
+from fencepost.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 
 OnCommit = Callable[[Offsets, "ClientError | None"], None]
 Identity = Callable[[], ConsumerGroupMetadata]
@@ -132,7 +127,7 @@ class OffsetCommitter:
 
     def _send(self, offsets: Offsets, deadline: Deadline) -> InFlight:
         topic_ids = {where.topic: self._topic_id_of(where) for where in offsets}
-        request = _commit_request(offsets, self._identity(), topic_ids)
+        request = commit_request(offsets, self._identity(), topic_ids)
         if self._connection is None or self._connection.is_closed:
             self._lose(Disconnected(f"the coordinator of group '{self._group_id}' closed the connection"))
             node = self._cluster.coordinator(CoordinatorType.GROUP, self._group_id, deadline)
@@ -201,26 +196,3 @@ class OffsetCommitter:
         while self._pending:
             pending = self._pending.popleft()
             self._tell(pending.on_commit, pending.offsets, problem)
-
-
-def _commit_request(
-    offsets: Offsets, identity: ConsumerGroupMetadata, topic_ids: Mapping[str, UUID]
-) -> OffsetCommitRequest:
-    topics: dict[str, OffsetCommitRequestTopic] = {}
-    for where, committed in offsets.items():
-        topic = topics.setdefault(where.topic, OffsetCommitRequestTopic(where.topic, topic_ids[where.topic]))
-        topic.partitions.append(
-            OffsetCommitRequestPartition(
-                partition_index=where.partition,
-                committed_offset=committed.offset,
-                committed_leader_epoch=committed.leader_epoch,
-                committed_metadata=committed.metadata,
-            )
-        )
-    return OffsetCommitRequest(
-        group_id=identity.group_id,
-        generation_id_or_member_epoch=identity.generation_id,
-        member_id=identity.member_id,
-        group_instance_id=identity.group_instance_id,
-        topics=list(topics.values()),
-    )

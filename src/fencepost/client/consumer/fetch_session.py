@@ -61,10 +61,10 @@ class FetchSession:
         self.targets = dict(wanted)
         request.session_id = self.session_id
         request.session_epoch = self.epoch
-        request.topics = _by_topic(changed)
+        request.topics = fetch_topics(changed)
         request.forgotten_topics_data = [
             ForgottenTopic(topic.topic, topic.topic_id, [partition.partition for partition in topic.partitions])
-            for topic in _by_topic(forgotten)
+            for topic in fetch_topics(forgotten)
         ]
         return request
 
@@ -92,7 +92,7 @@ def is_same_topic(one: UUID, other: UUID) -> bool:
     return one == other or ZERO_UUID in (one, other)
 
 
-def _by_topic(targets: Mapping[TopicPartition, FetchTarget]) -> list[FetchTopic]:
+def fetch_topics(targets: Mapping[TopicPartition, FetchTarget]) -> list[FetchTopic]:
     topics: dict[tuple[str, UUID], FetchTopic] = {}
     for (name, partition), target in targets.items():
         topic = topics.setdefault((name, target.topic_id), FetchTopic(name, target.topic_id))

@@ -12,7 +12,6 @@ from fencepost.client.exceptions import NoOffsetForPartition, RetriableError
 from fencepost.client.offsets import (
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
-    OffsetAndTimestamp,
     try_committed_offsets,
     try_list_offsets,
 )
@@ -35,8 +34,7 @@ def resolve_positions(
     }
     if not timestamps:
         return
-    found: dict[TopicPartition, OffsetAndTimestamp] = {}
-    problem = try_list_offsets(cluster, timestamps, deadline, found, is_read_committed=settings.is_read_committed)
+    found, problem = try_list_offsets(cluster, timestamps, deadline, is_read_committed=settings.is_read_committed)
     for state in states:
         if state.topic_partition in found:
             state.move_to(found[state.topic_partition].offset)
