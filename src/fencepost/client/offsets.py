@@ -5,7 +5,6 @@ Committed offsets are stable ones for `read_committed`: while a transaction that
 says so and the question waits for its end, because exactly one of two places is the right one to start from.
 """
 
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 from uuid import UUID
@@ -14,14 +13,15 @@ from fencepost.client.admin.asking import fetch_partition
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.consumer.fetch_chunk import FetchFilter
 from fencepost.client.consumer.settings import ConsumerSettings
-from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, REFRESH_METADATA, Category, category_of, error_of
-from fencepost.client.exceptions import ClientError, RetriableError, Timeout
+from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, REFRESH_METADATA, error_of
+from fencepost.client.exceptions import RetriableError, Timeout
 from fencepost.client.net.metadata import Node
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.client.values import NO_LEADER_EPOCH, ConsumerGroupMetadata, OffsetAndMetadata, Offsets, by_topic
 from fencepost.records.header import BatchHeader, split_batches
 from fencepost.records.reader import read_records
 from fencepost.types import NO_OFFSET, NO_TIMESTAMP, NO_TOPIC_ID, OffsetRange, TopicPartition
+from fencepost.wire.messages.fetch import PartitionData
 from fencepost.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -64,34 +64,39 @@ def list_offsets(
 ) -> FoundOffsets:
     """For each partition the first offset at or after its time, or where it begins or ends; -1: there is none."""
     found: FoundOffsets = {}
-    backoff = Backoff(cluster.settings)
-    while missing := {one: timestamp_ms for one, timestamp_ms in timestamps_ms.items() if one not in found}:
+
+    def ask() -> FoundOffsets:
+        missing = {one: timestamp_ms for one, timestamp_ms in timestamps_ms.items() if one not in found}
         for topic in by_topic(missing):
             cluster.topic(topic, deadline)
         more, problem = try_list_offsets(cluster, missing, deadline, is_read_committed=is_read_committed)
         found.update(more)
-        if len(found) < len(timestamps_ms):
+        if problem is not None:
             cluster.mark_stale()
-            pause_or_give_up(backoff, deadline, problem, f"offsets of {', '.join(map(str, missing))}")
-    return found
+            raise problem
+        return found
+
+    return retry(ask, cluster.settings, deadline, f"offsets of {', '.join(map(str, timestamps_ms))}")
 
 
 def try_list_offsets(
     cluster: Cluster, timestamps_ms: Mapping[TopicPartition, int], deadline: Deadline, *, is_read_committed: bool
-) -> tuple[FoundOffsets, ClientError | None]:
+) -> tuple[FoundOffsets, RetriableError | None]:
     """Ask once: what is known, and what passes and kept some from being answered."""
     found: FoundOffsets = {}
-    problem: ClientError | None = None
+    problem: RetriableError | None = None
     asked: dict[Node, dict[str, ListOffsetsTopic]] = {}
     for topic_partition, timestamp_ms in timestamps_ms.items():
         node = cluster.leader(topic_partition)
-        if node is not None:
-            topic, index = topic_partition
-            row = ListOffsetsPartition(partition_index=index, timestamp=timestamp_ms)
-            asked.setdefault(node, {}).setdefault(topic, ListOffsetsTopic(topic)).partitions.append(row)
+        if node is None:
+            problem = RetriableError(f"{topic_partition} has no leader at the moment")
+            continue
+        topic, index = topic_partition
+        row = ListOffsetsPartition(partition_index=index, timestamp=timestamp_ms)
+        asked.setdefault(node, {}).setdefault(topic, ListOffsetsTopic(topic)).partitions.append(row)
     for node, topics in asked.items():
         request = ListOffsetsRequest(CONSUMER, int(is_read_committed), list(topics.values()))
-        limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
+        limit_s = deadline.for_request(cluster.settings)
         try:
             response = cluster.call(node, request, ListOffsetsResponse, timeout_s=limit_s)
             problem = _read_offsets(response, found) or problem
@@ -100,19 +105,19 @@ def try_list_offsets(
     return found, problem
 
 
-def _read_offsets(response: ListOffsetsResponse, found: FoundOffsets) -> ClientError | None:
+def _read_offsets(response: ListOffsetsResponse, found: FoundOffsets) -> RetriableError | None:
     """Add what the leader knows to `found`; the return value is what to try again for."""
-    problem: ClientError | None = None
+    problem: RetriableError | None = None
     for topic in response.topics:
         for row in topic.partitions:
             topic_partition = TopicPartition(topic.name, row.partition_index)
             if row.error_code == 0:
                 found[topic_partition] = OffsetAndTimestamp(row.offset, row.timestamp)
                 continue
-            problem = error_of(row.error_code, "ListOffsets", what=str(topic_partition))
-            is_passing = category_of(row.error_code, "ListOffsets") is Category.RETRIABLE
-            if not is_passing and row.error_code not in REFRESH_METADATA:
-                raise problem
+            refusal = error_of(row.error_code, "ListOffsets", what=str(topic_partition))
+            if not isinstance(refusal, RetriableError):
+                raise refusal
+            problem = refusal
     return problem
 
 
@@ -126,12 +131,11 @@ def committed_offsets(
 ) -> dict[TopicPartition, OffsetAndMetadata | None]:
     """What the group has committed; None where it has not."""
     asked = list(partitions)
-    backoff = Backoff(cluster.settings)
-    while True:
-        try:
-            return try_committed_offsets(cluster, group_id, asked, deadline, is_read_committed=is_read_committed)
-        except RetriableError as problem:
-            pause_or_give_up(backoff, deadline, problem, f"committed offsets of group '{group_id}'")
+
+    def ask() -> dict[TopicPartition, OffsetAndMetadata | None]:
+        return try_committed_offsets(cluster, group_id, asked, deadline, is_read_committed=is_read_committed)
+
+    return retry(ask, cluster.settings, deadline, f"committed offsets of group '{group_id}'")
 
 
 def try_committed_offsets(
@@ -218,12 +222,6 @@ def commit_request(
     )
 
 
-def pause_or_give_up(backoff: Backoff, deadline: Deadline, problem: ClientError | None, what: str) -> None:
-    if deadline.has_passed:
-        raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
-    time.sleep(deadline.at_most(backoff.next_pause_s()))
-
-
 def read_batches(
     cluster: Cluster,
     topic_partition: TopicPartition,
@@ -235,15 +233,17 @@ def read_batches(
 ) -> Iterator[tuple[BatchHeader, memoryview, bool]]:
     """The batches that hold an offset of the range as far as there are any at this moment, and of each whether a
     reader of this isolation level is to pass over it."""
-    at, backoff = offsets.start_offset, Backoff(cluster.settings)
-    while at < offsets.end_offset:
+    at = offsets.start_offset
+
+    def ask() -> PartitionData:
         try:
-            answer = fetch_partition(cluster, topic_partition, at, read_committed=read_committed, deadline=deadline)
-        except RetriableError as problem:
+            return fetch_partition(cluster, topic_partition, at, read_committed=read_committed, deadline=deadline)
+        except RetriableError:
             cluster.mark_stale()
-            pause_or_give_up(backoff, deadline, problem, f"{what} of {topic_partition}")
-            continue
-        backoff.reset()
+            raise
+
+    while at < offsets.end_offset:
+        answer = retry(ask, cluster.settings, deadline, f"{what} of {topic_partition}")
         before = at
         is_filtered = FetchFilter((row.producer_id, row.first_offset) for row in answer.aborted_transactions or ())
         for header, batch in split_batches(answer.records[0] if answer.records else b"", drop_partial_tail=True):

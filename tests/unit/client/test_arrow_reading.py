@@ -117,7 +117,7 @@ def test_pieces_of_a_table_are_not_limited() -> None:
 def test_a_problem_comes_behind_the_rows_before_it_and_not_if_it_lies_behind_the_end() -> None:
     core = core_of(A)
     core.assignment[A].keep(FetchChunk(A, batch(0, 10), fetch_offset=0))
-    core.assignment[A].fail(CorruptRecord(A, 10, "damaged"))
+    core.assignment[A].problem = CorruptRecord(A, 10, "damaged")
     (piece,) = take_pieces(core, include_headers=False, ends={A: 10})
     assert piece.num_rows == 10
     assert take_pieces(core, include_headers=False, ends={A: 10}) == []
@@ -128,6 +128,6 @@ def test_a_problem_comes_behind_the_rows_before_it_and_not_if_it_lies_behind_the
 def test_a_partition_that_has_nowhere_to_start_from_says_so() -> None:
     core = core_of(A)
     core.assignment[A].position = None
-    core.assignment[A].fail(NoOffsetForPartition(A, None, "nothing is committed"))
+    core.assignment[A].problem = NoOffsetForPartition(A, None, "nothing is committed")
     with pytest.raises(NoOffsetForPartition):
         take_arrow(core, include_headers=False)

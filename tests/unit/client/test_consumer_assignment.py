@@ -71,7 +71,7 @@ def test_a_seek_drops_what_was_fetched_and_what_was_wrong() -> None:
     state = at(10)
     state.keep(chunk(10, batch(10, 3)))
     state.decode(check_crcs=True)
-    state.fail(OffsetOutOfRange(A, 13, "too far"))
+    state.problem = OffsetOutOfRange(A, 13, "too far")
     state.was_consumed = True
     state.move_to(5)
     assert (state.position, state.fetch_offset, state.has_something, state.problem) == (5, 5, False, None)

@@ -8,7 +8,7 @@ import pytest
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.assignment import Assignment
 from fencepost.client.consumer.fetch_session import FetchTarget
-from fencepost.client.consumer.fetcher import take_answer
+from fencepost.client.consumer.fetcher import Fetcher
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.exceptions import CorruptRecord
 from fencepost.records.builder import build_batch
@@ -38,14 +38,9 @@ def assigned(topic_id: UUID = OLD) -> Assignment:
 
 
 def answer(assignment: Assignment, records: Any, *, asked: UUID = OLD) -> None:
-    take_answer(
-        "t",
-        PartitionData(partition_index=0, records=[bytes(records)]),
-        assignment=assignment,
-        targets={WHERE: FetchTarget(asked, 0, 0, 100)},
-        cluster=Cluster("127.0.0.1:1", SETTINGS),
-        settings=SETTINGS,
-    )
+    fetcher = Fetcher(Cluster("127.0.0.1:1", SETTINGS), SETTINGS, assignment)
+    found = PartitionData(partition_index=0, records=[bytes(records)])
+    fetcher.take_answer(WHERE, found, {WHERE: FetchTarget(asked, 0, 0, 100)})
 
 
 def test_an_answer_of_a_topic_that_was_deleted_is_not_taken_for_the_new_ones() -> None:

@@ -5,17 +5,16 @@ does not come by waiting: those are the caller's. Here is also one fetch from on
 counting and inspecting, not for consuming.
 """
 
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.fetch_session import LAST_VERSION_WITH_NAMES, FetchTarget, fetch_topics
-from fencepost.client.error_table import Category, category_of, error_of
+from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.net.metadata import Node
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.client.values import NO_LEADER_EPOCH
 from fencepost.errors import ErrorCode
 from fencepost.types import NO_TOPIC_ID, TopicPartition
@@ -56,17 +55,16 @@ def patient(
 ) -> Callable[Concatenate[CallsT, Arguments], Answer]:
     @wraps(call)
     def ask_until_settled(self: CallsT, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        cluster = self.cluster
-        deadline, backoff = Deadline(cluster.settings.request_timeout_ms / 1000), Backoff(cluster.settings)
+        settings = self.cluster.settings
         again = partial(call, self, *map(_kept, args), **{name: _kept(value) for name, value in kwargs.items()})
-        while True:
-            try:
-                return again()
-            except ClientError as problem:
-                if problem.error_code not in PASSING or deadline.has_passed:
-                    raise
-            cluster.forget_all()
-            time.sleep(deadline.at_most(backoff.next_pause_s()))
+
+        def passes(problem: ClientError) -> bool:
+            if problem.error_code not in PASSING:
+                return False
+            self.cluster.forget_all()
+            return True
+
+        return retry(again, settings, Deadline(settings.request_timeout_ms / 1000), None, is_retriable=passes)
 
     return ask_until_settled
 
@@ -114,12 +112,9 @@ def fetch_partition(
         topics=fetch_topics({topic_partition: target}),
     )
     at_most = LAST_VERSION_WITH_NAMES if topic.topic_id == NO_TOPIC_ID else None
-    limit_s = max(0.001, deadline.at_most(cluster.settings.request_timeout_ms / 1000))
+    limit_s = deadline.for_request(cluster.settings)
     response = cluster.call(node, request, FetchResponse, at_most=at_most, timeout_s=limit_s)
-    code = response.error_code or response.responses[0].partitions[0].error_code
-    if code:
-        error = error_of(code, "Fetch", what=f"{topic_partition} at offset {offset}")
-        if category_of(code, "Fetch") is Category.RETRIABLE:
-            raise RetriableError(str(error), error_code=error.error_code)
-        raise error
-    return response.responses[0].partitions[0]
+    check_code(response.error_code, "Fetch", str(topic_partition))
+    answer = response.responses[0].partitions[0]
+    check_code(answer.error_code, "Fetch", f"{topic_partition} at offset {offset}")
+    return answer

@@ -10,7 +10,7 @@ from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.client.net.metadata import Node, TopicMetadata
 from fencepost.client.offsets import EARLIEST_TIMESTAMP, LATEST_TIMESTAMP, try_list_offsets
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.time_limits import Backoff, Deadline, retry
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.create_partitions import (
@@ -226,15 +226,13 @@ class TopicCalls(ClusterCalls):
 
     def _await_leaders(self, partitions: list[TopicPartition], deadline: Deadline) -> None:
         """A leader may hear of its partition a moment after everybody else."""
-        backoff = Backoff(self.cluster.settings)
-        while True:
-            try:
-                self.earliest_offsets(partitions)
-                return
-            except UnknownTopicOrPartition:
-                if deadline.has_passed:
-                    raise
-            time.sleep(deadline.at_most(backoff.next_pause_s()))
+        retry(
+            lambda: self.earliest_offsets(partitions),
+            self.cluster.settings,
+            deadline,
+            None,
+            is_retriable=lambda problem: isinstance(problem, UnknownTopicOrPartition),
+        )
 
 
 def describe_configs(

@@ -15,29 +15,21 @@ import pyarrow as pa
 
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.fetch_chunk import FetchChunk
-from fencepost.client.consumer.fetch_session import LAST_VERSION_WITH_NAMES
+from fencepost.client.consumer.fetch_session import FetchTarget, is_same_topic, send_fetch
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import Disconnected, OffsetOutOfRange, RetriableError, Timeout
+from fencepost.client.exceptions import OffsetOutOfRange, RetriableError, Timeout
 from fencepost.client.net.connection import Connection
 from fencepost.client.net.metadata import TopicMetadata
 from fencepost.client.net.pool import ConnectionPool
-from fencepost.client.offsets import EARLIEST_TIMESTAMP, list_offsets, pause_or_give_up
+from fencepost.client.offsets import EARLIEST_TIMESTAMP, list_offsets
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode
 from fencepost.records.columnar import DecodedBatches, decode_batches
 from fencepost.records.header import read_header, split_batches
 from fencepost.records.record import InvalidRecordBatch
-from fencepost.types import NO_TOPIC_ID, OffsetRange, TopicPartition
-from fencepost.wire.api import FETCH
-from fencepost.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic, PartitionData
-
-# Fetches one range of one partition over one connection, the next answer asked for before the last is worked upon.
-#
-# No session: the broker has nothing to remember of a reader that comes once. How much to ask for follows from what
-# the range's offsets have weighed so far, so that a short range in a long partition does not bring megabytes behind
-# its end.
-
+from fencepost.types import OffsetRange, TopicPartition
+from fencepost.wire.messages.fetch import FetchResponse, PartitionData
 
 FIRST_FETCH_BYTES = 1024 * 1024
 SMALLEST_FETCH_BYTES = 64 * 1024
@@ -54,6 +46,13 @@ class PartitionRange(NamedTuple):
 
 
 class RangeFetch:
+    """Fetches one range of one partition over one connection, the next answer asked for before the last is worked upon.
+
+    No session: the broker has nothing to remember of a reader that comes once. How much to ask for follows from what
+    the range's offsets have weighed so far, so that a short range in a long partition does not bring megabytes behind
+    its end.
+    """
+
     def __init__(
         self, connection: Connection, settings: ConsumerSettings, wanted: PartitionRange, *, leader_epoch: int
     ) -> None:
@@ -73,6 +72,7 @@ class RangeFetch:
             answer = self._receive(position)
             chunk = None if answer is None else self._chunk(answer, position)
             if chunk is not None:
+                self._bytes_per_offset = chunk.remaining_bytes / (chunk.next_offset - position)
                 position, deadline = chunk.next_offset, Deadline(limit_s)
                 if chunk.damage is not None:
                     yield from self._last_chunk(chunk)
@@ -93,24 +93,8 @@ class RangeFetch:
             raise chunk.damage
 
     def _send(self, position: int) -> None:
-        where, settings = self._wanted.topic_partition, self._settings
-        partition = FetchPartition(
-            partition=where.partition,
-            current_leader_epoch=self._leader_epoch,
-            fetch_offset=position,
-            partition_max_bytes=self._fetch_bytes(position),
-        )
-        request = FetchRequest(
-            max_wait_ms=settings.fetch_max_wait_ms,
-            min_bytes=1,
-            max_bytes=settings.fetch_max_bytes,
-            isolation_level=int(settings.is_read_committed),
-            topics=[FetchTopic(where.topic, self._wanted.topic_id, [partition])],
-        )
-        at_most = LAST_VERSION_WITH_NAMES if self._wanted.topic_id == NO_TOPIC_ID else None
-        limit_s = (settings.request_timeout_ms + settings.fetch_max_wait_ms) / 1000
-        version = self._connection.versions.choose(FETCH, at_most=at_most)
-        self._connection.send(request, version=version, timeout_s=limit_s)
+        target = FetchTarget(self._wanted.topic_id, position, self._leader_epoch, self._fetch_bytes(position))
+        send_fetch(self._connection, self._settings, {self._wanted.topic_partition: target})
 
     def _fetch_bytes(self, position: int) -> int:
         most = self._settings.max_partition_fetch_bytes
@@ -122,8 +106,7 @@ class RangeFetch:
     def _receive(self, position: int) -> PartitionData | None:
         """The answer about the partition; None if the broker said nothing about it, as it does to slow readers down."""
         _, response = self._connection.receive()
-        if not isinstance(response, FetchResponse):
-            raise Disconnected(f"{self._connection.address} answered a fetch with {type(response).__name__}")
+        assert isinstance(response, FetchResponse)
         code = response.error_code
         answer = next((row for topic in response.responses for row in topic.partitions), None)
         if answer is not None:
@@ -135,22 +118,12 @@ class RangeFetch:
         return answer
 
     def _chunk(self, answer: PartitionData, position: int) -> FetchChunk | None:
-        records = answer.records[0] if answer.records else b""
-        if not len(records):
-            return None
-        aborted = [(row.producer_id, row.first_offset) for row in answer.aborted_transactions or ()]
-        chunk = FetchChunk(
-            self._wanted.topic_partition,
-            records,
-            fetch_offset=position,
-            aborted_transactions=aborted if self._settings.is_read_committed else None,
-        )
-        if chunk.next_offset == position:
-            if chunk.damage is not None:
-                raise chunk.damage
-            return None
-        self._bytes_per_offset = len(records) / (chunk.next_offset - position)
-        return chunk
+        chunk = FetchChunk.of_answer(self._wanted.topic_partition, answer, fetch_offset=position)
+        if chunk is None or chunk.next_offset > position:
+            return chunk
+        if chunk.damage is not None:
+            raise chunk.damage
+        return None
 
     def _readable_end(self, answer: PartitionData) -> int:
         return answer.last_stable_offset if self._settings.is_read_committed else answer.high_watermark
@@ -186,7 +159,7 @@ class RangeReader:
                 return
             except RetriableError as problem:
                 self._cluster.mark_stale()
-                pause_or_give_up(backoff, deadline, problem, f"{wanted.topic_partition} from offset {position} on")
+                backoff.pause(deadline, problem, f"{wanted.topic_partition} from offset {position} on")
 
     def earliest(self, where: TopicPartition) -> int:
         """Where the partition begins by now."""
@@ -215,16 +188,12 @@ class RangeReader:
         """The topic that the offsets belong to; another id is believed only if the cluster says it again."""
         name = wanted.topic_partition.topic
         topic = self._cluster.topic(name, deadline)
-        if not _is_same(topic, wanted):
+        if not is_same_topic(topic.topic_id, wanted.topic_id):
             self._cluster.mark_stale()
             topic = self._cluster.topic(name, deadline)
-        if not _is_same(topic, wanted):
+        if not is_same_topic(topic.topic_id, wanted.topic_id):
             raise TopicReplaced(wanted.topic_partition, position, "the topic was deleted and created again")
         return topic
-
-
-def _is_same(topic: TopicMetadata, wanted: PartitionRange) -> bool:
-    return topic.topic_id == wanted.topic_id or NO_TOPIC_ID in (topic.topic_id, wanted.topic_id)
 
 
 def _decode(

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from uuid import UUID
 
 from fencepost.client.consumer.fetch_chunk import FetchChunk
-from fencepost.client.exceptions import ClientError, IllegalState, PartitionProblem
+from fencepost.client.exceptions import ClientError, IllegalState
 from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 from fencepost.wire.reading import ZERO_UUID
@@ -88,9 +88,6 @@ class PartitionState:
     def _begin_anew(self) -> None:
         if not self.was_consumed:
             self.first_position = None
-
-    def fail(self, problem: PartitionProblem) -> None:
-        self.problem = problem
 
     def keep(self, chunk: FetchChunk) -> None:
         self.chunks.append(chunk)

@@ -16,8 +16,8 @@ from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
 from fencepost.client.exceptions import ClientError, CommitFailed, Disconnected, RebalanceInProgress, RetriableError
 from fencepost.client.net.connection import Connection, InFlight
-from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, commit_request, pause_or_give_up
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.offsets import LAST_VERSION_WITH_NAMES, commit_request
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
 from fencepost.errors import ErrorCode
 from fencepost.types import NO_TOPIC_ID, TopicPartition
@@ -70,20 +70,19 @@ class OffsetCommitter:
     def commit_sync(self, offsets: Offsets, deadline: Deadline) -> None:
         if not offsets:
             return
-        backoff = Backoff(self._cluster.settings)
-        while True:
-            try:
-                self._exchange(offsets, deadline)
-                break
-            except RetriableError as problem:
-                pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
-                if problem.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
-                    self._refuse_replaced_topics(offsets)
-            except CommitFailed as problem:
-                # A KIP-848 member learns its newer epoch by its next heartbeat, and still owns what it commits.
-                if problem.error_code != ErrorCode.STALE_MEMBER_EPOCH or deadline.has_passed:
-                    raise
-                pause_or_give_up(backoff, deadline, problem, f"the commit of group '{self._group_id}'")
+
+        def passes(problem: ClientError) -> bool:
+            # A KIP-848 member learns its newer epoch by its next heartbeat, and still owns what it commits.
+            is_behind = problem.error_code == ErrorCode.STALE_MEMBER_EPOCH and not deadline.has_passed
+            return is_behind or isinstance(problem, RetriableError)
+
+        retry(
+            lambda: self._exchange(offsets, deadline),
+            self._cluster.settings,
+            deadline,
+            f"the commit of group '{self._group_id}'",
+            is_retriable=passes,
+        )
         self._call_back()
 
     def poll(self) -> None:
@@ -121,9 +120,11 @@ class OffsetCommitter:
         except RetriableError as problem:
             self._lose(problem)
             raise
-        problem_found = self._problem_in(sent, response)
-        if problem_found is not None:
-            raise problem_found
+        refusal = self._problem_in(sent, response)
+        if refusal is not None:
+            if refusal.error_code == ErrorCode.UNKNOWN_TOPIC_ID:
+                self._refuse_replaced_topics(offsets)
+            raise refusal
 
     def _send(self, offsets: Offsets, deadline: Deadline) -> InFlight:
         topic_ids = {where.topic: self._topic_id_of(where) for where in offsets}
@@ -138,8 +139,7 @@ class OffsetCommitter:
                 raise
         at_most = LAST_VERSION_WITH_NAMES if NO_TOPIC_ID in topic_ids.values() else None
         version = self._connection.versions.choose(OFFSET_COMMIT, at_most=at_most)
-        limit_s = max(0.001, deadline.at_most(self._cluster.settings.request_timeout_ms / 1000))
-        return self._connection.send(request, version=version, timeout_s=limit_s)
+        return self._connection.send(request, version=version, timeout_s=deadline.for_request(self._cluster.settings))
 
     def _settle(self, sent: InFlight, response: Message) -> None:
         if self._pending and self._pending[0].sent is sent:

@@ -15,6 +15,7 @@ from fencepost.records.header import HEADER_BYTES, LENGTH_END, BatchHeader, chec
 from fencepost.records.reader import read_records
 from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.types import Buffer, TopicPartition
+from fencepost.wire.messages.fetch import PartitionData
 
 # Which batches of a fetched range a reader gets: pure, and the same for records and for Arrow.
 #
@@ -87,6 +88,17 @@ class FetchChunk:
         self.next_offset = (
             fetch_offset if last is None else max(read_header(self._data, last).last_offset + 1, fetch_offset)
         )
+
+    @classmethod
+    def of_answer(
+        cls, topic_partition: TopicPartition, answer: PartitionData, *, fetch_offset: int
+    ) -> "FetchChunk | None":
+        """None if the answer brought nothing. Only one to `read_committed` names aborted transactions."""
+        records = answer.records[0] if answer.records else b""
+        if not len(records):
+            return None
+        aborted = [(row.producer_id, row.first_offset) for row in answer.aborted_transactions or ()]
+        return cls(topic_partition, records, fetch_offset=fetch_offset, aborted_transactions=aborted)
 
     @property
     def is_empty(self) -> bool:

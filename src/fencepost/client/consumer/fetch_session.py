@@ -1,9 +1,9 @@
-"""Incremental fetch sessions (KIP-227), the client's half: say once what is wanted, then only what changed.
+"""Asking one broker for records: in an incremental fetch session (KIP-227), or without one.
 
-Pure. A session is with one broker. Its first request is full (epoch 0); the broker answers with a session id, or with 0
-if it keeps no session for us, and then every request stays full. Afterwards partitions that moved on are sent, those no
-longer wanted are forgotten, the rest goes without saying. A request that got no answer leaves the two sides apart:
-`reset` starts again with a full one.
+In a session the client says once what is wanted, then only what changed. Its first request is full (epoch 0); the
+broker answers with a session id, or with 0 if it keeps no session for us, and then every request stays full. Afterwards
+partitions that moved on are sent, those no longer wanted are forgotten, the rest goes without saying. A request that
+got no answer leaves the two sides apart: `reset` starts again with a full one.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,7 @@ from uuid import UUID
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import Disconnected
-from fencepost.client.net.connection import Connection
+from fencepost.client.net.connection import Connection, InFlight
 from fencepost.client.net.metadata import Node
 from fencepost.client.time_limits import Deadline
 from fencepost.errors import ErrorCode
@@ -26,6 +25,14 @@ from fencepost.wire.reading import ZERO_UUID
 NO_SESSION = 0
 FULL = 0
 EPOCH_MAX = 2**31 - 1
+LAST_VERSION_WITH_NAMES = 12
+SESSION_ERRORS = frozenset(
+    {
+        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
+        ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
+    }
+)
 
 
 class FetchTarget(NamedTuple):
@@ -107,20 +114,28 @@ def fetch_topics(targets: Mapping[TopicPartition, FetchTarget]) -> list[FetchTop
     return list(topics.values())
 
 
-# Fetching from one broker: a connection of its own, a session on it, one request in flight.
-
-
-LAST_VERSION_WITH_NAMES = 12
-SESSION_ERRORS = frozenset(
-    {
-        ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
-        ErrorCode.INVALID_FETCH_SESSION_EPOCH,
-        ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
-    }
-)
+def send_fetch(
+    connection: Connection, settings: ConsumerSettings, targets: Targets, session: FetchSession | None = None
+) -> InFlight:
+    """Ask for these partitions, of which the broker remembers nothing without a session."""
+    request = FetchRequest(
+        max_wait_ms=settings.fetch_max_wait_ms,
+        min_bytes=settings.fetch_min_bytes,
+        max_bytes=settings.fetch_max_bytes,
+        isolation_level=int(settings.is_read_committed),
+    )
+    if session is None:
+        request.topics = fetch_topics(targets)
+    else:
+        session.prepare(targets, request)
+    version = connection.versions.choose(FETCH, at_most=None if has_topic_ids(targets) else LAST_VERSION_WITH_NAMES)
+    limit_s = (settings.request_timeout_ms + settings.fetch_max_wait_ms) / 1000
+    return connection.send(request, version=version, timeout_s=limit_s)
 
 
 class NodeFetcher:
+    """A connection to one broker, a session on it, one request in flight."""
+
     def __init__(self, cluster: Cluster, node: Node, settings: ConsumerSettings) -> None:
         self._settings = settings
         self._session = FetchSession()
@@ -147,26 +162,14 @@ class NodeFetcher:
         return self._connection.fileno()
 
     def send(self, targets: Targets) -> None:
-        settings = self._settings
-        request = FetchRequest(
-            max_wait_ms=settings.fetch_max_wait_ms,
-            min_bytes=settings.fetch_min_bytes,
-            max_bytes=settings.fetch_max_bytes,
-            isolation_level=int(settings.is_read_committed),
-        )
-        at_most = None if has_topic_ids(targets) else LAST_VERSION_WITH_NAMES
-        version = self._connection.versions.choose(FETCH, at_most=at_most)
-        limit_s = (settings.request_timeout_ms + settings.fetch_max_wait_ms) / 1000
-        sent = self._connection.send(self._session.prepare(targets, request), version=version, timeout_s=limit_s)
-        self._deadline = sent.deadline
+        self._deadline = send_fetch(self._connection, self._settings, targets, self._session).deadline
         self.is_waiting = True
 
     def receive(self) -> FetchResponse | None:
         """The answer if it has arrived whole. None also for one that only says that the session is gone."""
         for _, response in self._connection.receive_available():
             self.is_waiting = False
-            if not isinstance(response, FetchResponse):
-                raise Disconnected(f"{self.node} answered a fetch with {type(response).__name__}")
+            assert isinstance(response, FetchResponse)
             if response.error_code in SESSION_ERRORS:
                 self._session.reset()
                 return None

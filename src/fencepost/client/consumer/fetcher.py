@@ -2,93 +2,25 @@
 
 No thread: while the program works on records, the next answer gathers in the socket. A broker is asked again as long
 as none of its partitions has more than one answer waiting here, so memory is bound by two answers for each broker and
-one busy partition cannot shut out the others. What an answer says of a partition is acted upon in `fetch_answer.py`.
+one busy partition cannot shut out the others.
 """
 
-import logging
 import select
 import time
 
 from fencepost.client.cluster import Cluster
-from fencepost.client.consumer.assignment import Assignment, PartitionState, Start
+from fencepost.client.consumer.assignment import Assignment, PartitionState
 from fencepost.client.consumer.fetch_chunk import FetchChunk
 from fencepost.client.consumer.fetch_session import FetchTarget, NodeFetcher, Targets, is_same_topic
+from fencepost.client.consumer.positions import reset
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.error_table import REFRESH_METADATA, Category, category_of, error_of
-from fencepost.client.exceptions import OffsetOutOfRange, RetriableError
+from fencepost.client.exceptions import RetriableError
 from fencepost.client.net.metadata import Node, TopicMetadata
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.fetch import PartitionData
-
-# What an answer to Fetch means for one partition: records to keep, a place to start again from, a pause, a problem.
-
-
-logger = logging.getLogger("fencepost.client")
-
-
-def take_answer(
-    topic: str,
-    answer: PartitionData,
-    *,
-    assignment: Assignment,
-    targets: Targets,
-    cluster: Cluster,
-    settings: ConsumerSettings,
-) -> None:
-    """Act upon one partition's answer, unless it is to a question that is no longer asked."""
-    where = TopicPartition(topic, answer.partition_index)
-    state, target = assignment.get(where), targets.get(where)
-    if state is None or target is None or state.position is None or not is_still_asked(state, target):
-        return
-    if answer.error_code == ErrorCode.NONE:
-        _keep_records(state, answer, settings)
-    elif answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-        if not state.has_something:
-            reset(state, settings, f"offset {state.position} is out of range")
-    elif (
-        category_of(answer.error_code, "Fetch") is Category.RETRIABLE and answer.error_code != ErrorCode.CORRUPT_MESSAGE
-    ):
-        state.not_before_s = time.monotonic() + settings.retry_backoff_ms / 1000
-        if answer.error_code in REFRESH_METADATA:
-            cluster.mark_stale()
-    else:
-        state.problem = error_of(answer.error_code, "Fetch", what=f"{where} at offset {state.fetch_offset}")
-
-
-def is_still_asked(state: PartitionState, target: FetchTarget) -> bool:
-    """Whether this is what the partition wants by now: a new topic of the same name begins at the same offset 0."""
-    return state.fetch_offset == target.fetch_offset and is_same_topic(state.topic_id, target.topic_id)
-
-
-def reset(state: PartitionState, settings: ConsumerSettings, reason: str) -> None:
-    """The position cannot be used: start where `auto.offset.reset` says, or fail."""
-    if settings.auto_offset_reset == "none":
-        message = f"{reason}, and auto.offset.reset=none; seek to go on"
-        state.fail(OffsetOutOfRange(state.topic_partition, state.position, message))
-        return
-    logger.warning("%s: %s; starting from %s", state.topic_partition, reason, settings.auto_offset_reset)
-    state.start_from(Start.EARLIEST if settings.auto_offset_reset == "earliest" else Start.LATEST)
-
-
-def _keep_records(state: PartitionState, answer: PartitionData, settings: ConsumerSettings) -> None:
-    state.last_stable_offset = answer.last_stable_offset
-    records = answer.records[0] if answer.records else b""
-    if not len(records):
-        return
-    aborted = [(row.producer_id, row.first_offset) for row in answer.aborted_transactions or ()]
-    chunk = FetchChunk(
-        state.topic_partition,
-        records,
-        fetch_offset=state.fetch_offset,
-        aborted_transactions=aborted if settings.is_read_committed else None,
-    )
-    if not chunk.is_empty:
-        state.keep(chunk)
-    if chunk.damage is not None:
-        state.fail(chunk.damage)
-
 
 CHUNKS_WAITING_MAX = 1
 
@@ -155,20 +87,35 @@ class Fetcher:
             self._lose(node)
             return True
         if response is not None:
-            names = {target.topic_id: where.topic for where, target in fetcher.targets.items()}
+            names = {target.topic_id: topic for (topic, _), target in fetcher.targets.items()}
             for topic in response.responses:
-                name = topic.topic or names.get(topic.topic_id)
-                for partition in topic.partitions if name is not None else ():
-                    assert name is not None
-                    take_answer(
-                        name,
-                        partition,
-                        assignment=self._assignment,
-                        targets=fetcher.targets,
-                        cluster=self._cluster,
-                        settings=self._settings,
-                    )
+                name = topic.topic or names.get(topic.topic_id, "")
+                for row in topic.partitions:
+                    self.take_answer(TopicPartition(name, row.partition_index), row, fetcher.targets)
         return not fetcher.is_waiting
+
+    def take_answer(self, topic_partition: TopicPartition, answer: PartitionData, targets: Targets) -> None:
+        """Act upon one partition's answer, unless it is to a question that is no longer asked."""
+        state, target = self._assignment.get(topic_partition), targets.get(topic_partition)
+        if state is None or target is None or state.position is None or not _is_still_asked(state, target):
+            return
+        code = answer.error_code
+        if code == ErrorCode.NONE:
+            state.last_stable_offset = answer.last_stable_offset
+            chunk = FetchChunk.of_answer(topic_partition, answer, fetch_offset=state.fetch_offset)
+            if chunk is not None and not chunk.is_empty:
+                state.keep(chunk)
+            if chunk is not None and chunk.damage is not None:
+                state.problem = chunk.damage
+        elif code == ErrorCode.OFFSET_OUT_OF_RANGE:
+            if not state.has_something:
+                reset(state, self._settings, f"offset {state.position} is out of range")
+        elif category_of(code, "Fetch") is Category.RETRIABLE and code != ErrorCode.CORRUPT_MESSAGE:
+            state.not_before_s = time.monotonic() + self._settings.retry_backoff_ms / 1000
+            if code in REFRESH_METADATA:
+                self._cluster.mark_stale()
+        else:
+            state.problem = error_of(code, "Fetch", what=f"{topic_partition} at offset {state.fetch_offset}")
 
     def _targets(self) -> dict[Node, Targets]:
         """What to ask whom for, brokers with nothing to ask for included if a request to them is in flight."""
@@ -214,7 +161,7 @@ class Fetcher:
         """Whether the program has sought another place since the request left, or the topic is another one."""
         for where, target in fetcher.targets.items():
             state = self._assignment.get(where)
-            if state is not None and state.position is not None and not is_still_asked(state, target):
+            if state is not None and state.position is not None and not _is_still_asked(state, target):
                 return True
         return False
 
@@ -228,3 +175,8 @@ class Fetcher:
         fetcher = self._nodes.pop(node, None)
         if fetcher is not None:
             fetcher.close()
+
+
+def _is_still_asked(state: PartitionState, target: FetchTarget) -> bool:
+    """Whether this is what the partition wants by now: a new topic of the same name begins at the same offset 0."""
+    return state.fetch_offset == target.fetch_offset and is_same_topic(state.topic_id, target.topic_id)

@@ -4,11 +4,12 @@ Also watches over topics: one that was deleted and created again has another id,
 nothing in the new one. That is handled like an offset out of range, never in silence.
 """
 
+import logging
+
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.assignment import Assignment, PartitionState, Start
-from fencepost.client.consumer.fetcher import reset
 from fencepost.client.consumer.settings import ConsumerSettings
-from fencepost.client.exceptions import NoOffsetForPartition, RetriableError
+from fencepost.client.exceptions import NoOffsetForPartition, OffsetOutOfRange
 from fencepost.client.offsets import (
     EARLIEST_TIMESTAMP,
     LATEST_TIMESTAMP,
@@ -19,6 +20,9 @@ from fencepost.client.time_limits import Deadline
 from fencepost.types import TopicPartition
 from fencepost.wire.reading import ZERO_UUID
 
+logger = logging.getLogger("fencepost.client")
+
+RESET_START = {"earliest": Start.EARLIEST, "latest": Start.LATEST}
 TIMESTAMP_OF = {Start.EARLIEST: EARLIEST_TIMESTAMP, Start.LATEST: LATEST_TIMESTAMP}
 
 
@@ -38,9 +42,9 @@ def resolve_positions(
     for state in states:
         if state.topic_partition in found:
             state.move_to(found[state.topic_partition].offset)
-    if len(found) < len(timestamps):
+    if problem is not None:
         cluster.mark_stale()
-        raise RetriableError(f"some positions are not known yet: {problem}")
+        raise problem
 
 
 def _use_committed(
@@ -61,9 +65,19 @@ def _use_committed(
             state.move_to(offset)
         elif settings.auto_offset_reset == "none":
             message = "there is no committed offset, and auto.offset.reset=none; seek to go on"
-            state.fail(NoOffsetForPartition(state.topic_partition, None, message))
+            state.problem = NoOffsetForPartition(state.topic_partition, None, message)
         else:
-            state.start = Start.EARLIEST if settings.auto_offset_reset == "earliest" else Start.LATEST
+            state.start = RESET_START[settings.auto_offset_reset]
+
+
+def reset(state: PartitionState, settings: ConsumerSettings, reason: str) -> None:
+    """The position cannot be used: start where `auto.offset.reset` says, or fail."""
+    if settings.auto_offset_reset == "none":
+        message = f"{reason}, and auto.offset.reset=none; seek to go on"
+        state.problem = OffsetOutOfRange(state.topic_partition, state.position, message)
+        return
+    logger.warning("%s: %s; starting from %s", state.topic_partition, reason, settings.auto_offset_reset)
+    state.start_from(RESET_START[settings.auto_offset_reset])
 
 
 def check_topic_ids(cluster: Cluster, settings: ConsumerSettings, assignment: Assignment) -> None:

@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import ClientError, RetriableError
 from fencepost.client.net.metadata import ClusterMetadata
-from fencepost.client.offsets import list_offsets, pause_or_give_up
+from fencepost.client.offsets import list_offsets
 from fencepost.client.settings import client_settings
-from fencepost.client.time_limits import Backoff, Deadline
+from fencepost.client.time_limits import Deadline, retry
 from fencepost.errors import ErrorCode, FencepostError
 from fencepost.spark.offsets import SourceOffsets
 from fencepost.spark.options import KafkaOptions
@@ -91,24 +90,16 @@ class SourceCluster:
         return Deadline(self._settings.default_api_timeout_ms / 1000)
 
     def _metadata(self, also: Collection[str] = ()) -> ClusterMetadata:
-        names, deadline, backoff = self._choice.fixed_names, self._deadline(), Backoff(self._settings)
-        names = None if names is None else [*names, *also]
-        while True:
-            try:
-                metadata = self._cluster.refresh(names)
-                problem = self._refusal(metadata, also)
-                if problem is None:
-                    return metadata
-            except RetriableError as trouble:
-                problem = trouble
-            if not isinstance(problem, RetriableError):
-                raise problem
-            pause_or_give_up(backoff, deadline, problem, "metadata of the topics to read")
+        fixed = self._choice.fixed_names
+        names = None if fixed is None else [*fixed, *also]
 
-    def _refusal(self, metadata: ClusterMetadata, also: Collection[str]) -> ClientError | None:
-        """Why a topic neither is there nor certainly is not: its leader is being elected, or we may not read it."""
-        for name, topic in sorted(metadata.topics.items()):
-            is_asked_for = self._choice.has_topic(name) or name in also
-            if is_asked_for and topic.error_code and topic.error_code not in MISSING:
-                return error_of(topic.error_code, "Metadata", what=f"topic '{name}'")
-        return None
+        def ask() -> ClusterMetadata:
+            metadata = self._cluster.refresh(names)
+            for name, topic in sorted(metadata.topics.items()):
+                # One that neither is there nor certainly is not: its leader is being elected, or we may not read it.
+                is_asked_for = self._choice.has_topic(name) or name in also
+                if is_asked_for and topic.error_code and topic.error_code not in MISSING:
+                    raise error_of(topic.error_code, "Metadata", what=f"topic '{name}'")
+            return metadata
+
+        return retry(ask, self._settings, self._deadline(), "metadata of the topics to read")
