@@ -2,27 +2,26 @@
 
 Eager: everything is given up before joining again. Cooperative (KIP-429): partitions are kept while joining, what the
 new assignment lacks is given up afterwards, and the member joins once more so that it can be given away.
+
+The functions write and read what members tell each other through the coordinator: subscriptions and assignments.
 """
 
-import logging
 import time
 from collections.abc import Iterable
 from struct import Struct
 
-from fencepost.client.cluster import CoordinatorType, ResponseT
 from fencepost.client.consumer.assignors import ASSIGN, COOPERATIVE, Member, PartitionCounts
 from fencepost.client.consumer.group_member import NOTHING, Change, GroupMember, Partitions
-from fencepost.client.error_table import FIND_COORDINATOR_AGAIN, error_of
+from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, GroupFenced, RetriableError
 from fencepost.client.time_limits import Backoff, Deadline
-from fencepost.client.values import NO_GENERATION, NO_MEMBER_ID
+from fencepost.client.values import NO_GENERATION, NO_MEMBER_ID, by_topic
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
-from fencepost.wire.message import Message
-from fencepost.wire.messages import consumer_protocol_assignment as assignment_messages
-from fencepost.wire.messages import consumer_protocol_subscription as subscription_messages
 from fencepost.wire.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
+from fencepost.wire.messages.consumer_protocol_assignment import TopicPartition as AssignedPartitions
 from fencepost.wire.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
+from fencepost.wire.messages.consumer_protocol_subscription import TopicPartition as OwnedPartitions
 from fencepost.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from fencepost.wire.messages.join_group import (
     JoinGroupRequest,
@@ -33,12 +32,13 @@ from fencepost.wire.messages.join_group import (
 from fencepost.wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberIdentity
 from fencepost.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment, SyncGroupResponse
 
-# What members of a classic group tell each other through the coordinator: subscriptions and assignments. Pure.
-
-
 SUBSCRIPTION_VERSION = 3
 ASSIGNMENT_VERSION = 3
 PROTOCOL_TYPE = "consumer"
+JOIN_GRACE_S = 5.0
+"""What the coordinator may take beyond the rebalance timeout to answer a join."""
+REBALANCING = frozenset({ErrorCode.REBALANCE_IN_PROGRESS})
+FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
 
 _GENERATION = Struct(">i")
 """User data of cooperative-sticky: the generation, for members that speak a subscription older than version 2."""
@@ -57,9 +57,7 @@ def protocols(
         subscription = ConsumerProtocolSubscription(
             topics=sorted(topics),
             user_data=_GENERATION.pack(generation_id) if name in COOPERATIVE else None,
-            owned_partitions=[
-                subscription_messages.TopicPartition(topic, indexes) for topic, indexes in _by_topic(owned).items()
-            ],
+            owned_partitions=[OwnedPartitions(*row) for row in by_topic(sorted(owned)).items()],
             generation_id=generation_id,
         )
         offered.append(JoinGroupRequestProtocol(name, subscription.to_bytes(SUBSCRIPTION_VERSION)))
@@ -107,27 +105,8 @@ def read_assignment(data: bytes) -> frozenset[TopicPartition]:
 
 
 def _encode_assignment(partitions: Iterable[TopicPartition]) -> bytes:
-    assignment = ConsumerProtocolAssignment(
-        assigned_partitions=[
-            assignment_messages.TopicPartition(topic, indexes) for topic, indexes in _by_topic(partitions).items()
-        ]
-    )
-    return assignment.to_bytes(ASSIGNMENT_VERSION)
-
-
-def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
-    topics: dict[str, list[int]] = {}
-    for where in sorted(partitions):
-        topics.setdefault(where.topic, []).append(where.partition)
-    return topics
-
-
-logger = logging.getLogger("fencepost.client")
-
-JOIN_GRACE_S = 5.0
-"""What the coordinator may take beyond the rebalance timeout to answer a join."""
-REBALANCING = frozenset({ErrorCode.REBALANCE_IN_PROGRESS})
-FORGOTTEN = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION})
+    rows = [AssignedPartitions(*row) for row in by_topic(sorted(partitions)).items()]
+    return ConsumerProtocolAssignment(assigned_partitions=rows).to_bytes(ASSIGNMENT_VERSION)
 
 
 class ClassicMember(GroupMember):
@@ -143,9 +122,8 @@ class ClassicMember(GroupMember):
 
     def subscribe(self, topics: Iterable[str]) -> None:
         with self._news:
-            self._topics = sorted(set(topics))
             self._must_join = True
-            self._news.notify_all()
+            super().subscribe(topics)
 
     def _step(self) -> None:
         if self._must_join:
@@ -196,8 +174,7 @@ class ClassicMember(GroupMember):
                 protocol_type=PROTOCOL_TYPE,
                 protocols=protocols(settings.assignors, topics, owned, self._generation_id),
             )
-            limit_s = max(settings.request_timeout_ms, settings.max_poll_interval_ms) / 1000 + JOIN_GRACE_S
-            response = self._call(request, JoinGroupResponse, timeout_s=limit_s)
+            response = self._call(request, JoinGroupResponse, timeout_s=self._join_timeout_s)
             if response.error_code == ErrorCode.MEMBER_ID_REQUIRED:
                 self._member_id = response.member_id
                 continue
@@ -205,6 +182,10 @@ class ClassicMember(GroupMember):
             with self._news:
                 self._member_id, self._generation_id = response.member_id, response.generation_id
             return response
+
+    @property
+    def _join_timeout_s(self) -> float:
+        return max(self._settings.request_timeout_ms, self._settings.max_poll_interval_ms) / 1000 + JOIN_GRACE_S
 
     def _lead(self, joined: JoinGroupResponse) -> list[SyncGroupRequestAssignment]:
         """Share out, and watch the topics from here on; a static leader that came back (KIP-814) only watches."""
@@ -224,8 +205,7 @@ class ClassicMember(GroupMember):
             protocol_name=joined.protocol_name,
             assignments=assignments,
         )
-        limit_s = max(self._settings.request_timeout_ms, self._settings.max_poll_interval_ms) / 1000 + JOIN_GRACE_S
-        response = self._call(request, SyncGroupResponse, timeout_s=limit_s)
+        response = self._call(request, SyncGroupResponse, timeout_s=self._join_timeout_s)
         self._refuse(response.error_code, "SyncGroup")
         self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
         self._renew_session()
@@ -257,9 +237,7 @@ class ClassicMember(GroupMember):
         try:
             self._stay()
         except RetriableError as problem:
-            logger.debug("group '%s': %s", self._settings.group_id, problem)
-            if problem.error_code in FIND_COORDINATOR_AGAIN:
-                self._cluster.forget_coordinator(CoordinatorType.GROUP, self._settings.group_id)
+            self._note(problem)
             if time.monotonic() < self._session_ends_at_s:
                 self._beat_at_s = time.monotonic() + backoff.next_pause_s()
             else:
@@ -283,7 +261,7 @@ class ClassicMember(GroupMember):
             group_instance_id=self._instance_id,
         )
         self._beat_at_s = time.monotonic() + self._settings.heartbeat_interval_ms / 1000
-        response = self._call(request, HeartbeatResponse, deadline=self._beat_deadline)
+        response = self._call(request, HeartbeatResponse, self._beat_deadline)
         if response.error_code in REBALANCING:
             self._must_join = True
             self._renew_session()
@@ -322,28 +300,11 @@ class ClassicMember(GroupMember):
             member_id=self._member_id,
             members=[MemberIdentity(self._member_id, self._instance_id)],
         )
-        self._call(request, LeaveGroupResponse, deadline=deadline)
+        self._call(request, LeaveGroupResponse, deadline)
 
     def _partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
         known = self._cluster.metadata.topics
         return {topic: known[topic].partition_count if topic in known else 0 for topic in topics}
-
-    def _call(
-        self,
-        request: Message,
-        response_class: type[ResponseT],
-        *,
-        timeout_s: float | None = None,
-        deadline: Deadline | None = None,
-    ) -> ResponseT:
-        return self._cluster.call_coordinator(
-            CoordinatorType.GROUP,
-            self._settings.group_id,
-            request,
-            response_class,
-            deadline=deadline or (Deadline(timeout_s) if timeout_s is not None else self._deadline),
-            timeout_s=timeout_s,
-        )
 
     def _refuse(self, error_code: int, api_name: str) -> None:
         if error_code:

@@ -10,15 +10,13 @@ import logging
 import threading
 import time
 import uuid
-from collections.abc import Iterable
 from uuid import UUID
 
-from fencepost.client.cluster import CoordinatorType
 from fencepost.client.consumer.group_member import NOTHING, Change, GroupMember, Partitions
 from fencepost.client.error_table import error_of
-from fencepost.client.exceptions import RetriableBrokerError
+from fencepost.client.exceptions import ClientError, RetriableBrokerError
 from fencepost.client.time_limits import Deadline
-from fencepost.client.values import NO_GENERATION
+from fencepost.client.values import NO_GENERATION, by_topic
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.consumer_group_heartbeat import (
@@ -50,11 +48,6 @@ class ConsumerProtocolMember(GroupMember):
         self._member_id = str(uuid.uuid4())
         super().start()
 
-    def subscribe(self, topics: Iterable[str]) -> None:
-        with self._news:
-            self._topics = sorted(set(topics))
-            self._news.notify_all()
-
     def _step(self) -> None:
         if self._is_out:
             self._wait(1.0, lambda: self._is_closing or self._change is None)
@@ -82,16 +75,13 @@ class ConsumerProtocolMember(GroupMember):
             if self._is_closing:
                 return
             request, topics, owned = self._heartbeat()
-            response = self._call(request, self._deadline)
-        if response.error_code == ErrorCode.UNRELEASED_INSTANCE_ID:
-            self._wait_for_release(response)
+            response = self._call(request, ConsumerGroupHeartbeatResponse)
         if response.error_code in FENCED:
             logger.info("group '%s': fenced: %s", self._settings.group_id, response.error_message)
             self._lose()
             return
         if response.error_code:
-            what = f"group '{self._settings.group_id}'"
-            raise error_of(response.error_code, "ConsumerGroupHeartbeat", what=what, explanation=response.error_message)
+            raise self._refusal(response)
         with self._news:
             self._refused_since_s = None
             self._told_topics, self._told_owned = topics, owned
@@ -150,19 +140,18 @@ class ConsumerProtocolMember(GroupMember):
             self._is_out = True
         self._offer(Change(NOTHING, is_lost=True))
 
-    def _wait_for_release(self, response: ConsumerGroupHeartbeatResponse) -> None:
+    def _refusal(self, response: ConsumerGroupHeartbeatResponse) -> ClientError:
         """A static member that was killed is waited for until its session ends, so that its successor can start."""
+        instance = "" if self._instance_id is None else f", instance '{self._instance_id}'"
+        what, explanation = f"group '{self._settings.group_id}'{instance}", response.error_message
+        error = error_of(response.error_code, "ConsumerGroupHeartbeat", what=what, explanation=explanation)
+        if response.error_code != ErrorCode.UNRELEASED_INSTANCE_ID:
+            return error
         now_s = time.monotonic()
         self._refused_since_s = self._refused_since_s or now_s
-        error = error_of(
-            response.error_code,
-            "ConsumerGroupHeartbeat",
-            what=f"group '{self._settings.group_id}', instance '{self._instance_id}'",
-            explanation=response.error_message,
-        )
         if now_s - self._refused_since_s > self._settings.default_api_timeout_ms / 1000:
-            raise error
-        raise RetriableBrokerError(str(error), error_code=error.error_code)
+            return error
+        return RetriableBrokerError(str(error), error_code=error.error_code)
 
     def _say_goodbye(self, deadline: Deadline) -> None:
         # The member's thread may be in a call that is not answered: then the session ends by itself.
@@ -178,22 +167,10 @@ class ConsumerProtocolMember(GroupMember):
                 instance_id=self._instance_id,
                 topic_partitions=None,
             )
-            self._call(request, deadline)
+            self._call(request, ConsumerGroupHeartbeatResponse, deadline)
         finally:
             self._calling.release()
 
     def _by_topic_id(self, partitions: Partitions) -> list[TopicPartitions]:
-        topics: dict[str, list[int]] = {}
-        for where in sorted(partitions):
-            topics.setdefault(where.topic, []).append(where.partition)
-        metadata = self._cluster.metadata
-        return [TopicPartitions(metadata.topic_id(topic), indexes) for topic, indexes in topics.items()]
-
-    def _call(self, request: ConsumerGroupHeartbeatRequest, deadline: Deadline) -> ConsumerGroupHeartbeatResponse:
-        return self._cluster.call_coordinator(
-            CoordinatorType.GROUP,
-            self._settings.group_id,
-            request,
-            ConsumerGroupHeartbeatResponse,
-            deadline=deadline,
-        )
+        topics = by_topic(sorted(partitions))
+        return [TopicPartitions(self._cluster.metadata.topic_id(topic), indexes) for topic, indexes in topics.items()]

@@ -13,13 +13,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from fencepost.client.cluster import Cluster, CoordinatorType
+from fencepost.client.cluster import Cluster, CoordinatorType, ResponseT
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.error_table import FIND_COORDINATOR_AGAIN
 from fencepost.client.exceptions import ClientError, CommitFailed, IllegalState, RetriableError
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.client.values import NO_GENERATION, NO_MEMBER_ID, ConsumerGroupMetadata
 from fencepost.types import TopicPartition
+from fencepost.wire.message import Message
 
 logger = logging.getLogger("fencepost.client")
 
@@ -77,9 +78,11 @@ class GroupMember(ABC):
                 self._change = None
             self._news.notify_all()
 
-    @abstractmethod
     def subscribe(self, topics: Iterable[str]) -> None:
         """Other topics from here on."""
+        with self._news:
+            self._topics = sorted(set(topics))
+            self._news.notify_all()
 
     def identity(self) -> ConsumerGroupMetadata:
         """Who commits. Raises `CommitFailed` for one that is not in the group."""
@@ -138,11 +141,9 @@ class GroupMember(ABC):
                     self._step()
                     backoff.reset()
                 except RetriableError as problem:
-                    if problem.error_code in FIND_COORDINATOR_AGAIN:
-                        self._cluster.forget_coordinator(CoordinatorType.GROUP, self._settings.group_id)
-                    logger.debug("group '%s': %s", self._settings.group_id, problem)
+                    self._note(problem)
                     self._wait(backoff.next_pause_s(), lambda: self._is_closing)
-        except BaseException as problem:  # noqa: BLE001 - a thread's last word goes to whoever polls
+        except BaseException as problem:  # noqa: BLE001 - the next poll raises it
             if not self._is_closing:
                 self._problem = problem
                 self._wake()
@@ -159,3 +160,24 @@ class GroupMember(ABC):
     @property
     def _deadline(self) -> Deadline:
         return Deadline(self._settings.request_timeout_ms / 1000)
+
+    def _call(
+        self,
+        request: Message,
+        response_class: type[ResponseT],
+        deadline: Deadline | None = None,
+        *,
+        timeout_s: float | None = None,
+    ) -> ResponseT:
+        """One request to the coordinator, which may take its `timeout_s` beyond `request.timeout.ms`."""
+        limit = Deadline(timeout_s) if timeout_s is not None else deadline or self._deadline
+        group_id = self._settings.group_id
+        return self._cluster.call_coordinator(
+            CoordinatorType.GROUP, group_id, request, response_class, deadline=limit, timeout_s=timeout_s
+        )
+
+    def _note(self, problem: RetriableError) -> None:
+        """What is to be known before the next try."""
+        logger.debug("group '%s': %s", self._settings.group_id, problem)
+        if problem.error_code in FIND_COORDINATOR_AGAIN:
+            self._cluster.forget_coordinator(CoordinatorType.GROUP, self._settings.group_id)

@@ -23,14 +23,22 @@ from fencepost.client.values import ConsumerGroupMetadata
 from fencepost.errors import ErrorCode
 from fencepost.types import TopicPartition
 
-# Topics by a regular expression: which of the cluster's topics are meant, looked up from time to time.
-#
-# The client matches, with Python's `re`, over the whole name, and tells the coordinator names. So an expression means
-# the same in a group of either protocol, on every broker. Internal topics are never meant. Topics that come later are
-# found when metadata is asked for again (`metadata.max.age.ms`).
+OnPartitions = Callable[[list[TopicPartition]], None]
+
+NOT_A_CONSUMER_GROUP = frozenset(
+    {ErrorCode.UNSUPPORTED_VERSION, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.GROUP_ID_NOT_FOUND}
+)
+"""What a coordinator says to a KIP-848 member where the group, or the whole cluster, is classic."""
 
 
 class TopicPattern:
+    """Topics by a regular expression: which of the cluster's topics are meant, looked up from time to time.
+
+    The client matches, with Python's `re`, over the whole name, and tells the coordinator names. So an expression means
+    the same in a group of either protocol, on every broker. Internal topics are never meant. Topics that come later are
+    found when metadata is asked for again (`metadata.max.age.ms`).
+    """
+
     def __init__(self, cluster: Cluster, expression: str | re.Pattern[str]) -> None:
         self._cluster = cluster
         self._expression = re.compile(expression)
@@ -44,18 +52,7 @@ class TopicPattern:
         self._look_at_s = now_s + self._cluster.settings.retry_backoff_max_ms / 1000
         topics = self._cluster.refresh(None).topics
         self._look_at_s = now_s + self._cluster.settings.metadata_max_age_ms / 1000
-        return sorted(name for name, topic in topics.items() if not topic.is_internal and self._is_meant(name))
-
-    def _is_meant(self, name: str) -> bool:
-        return self._expression.fullmatch(name) is not None
-
-
-OnPartitions = Callable[[list[TopicPartition]], None]
-
-NOT_A_CONSUMER_GROUP = frozenset(
-    {ErrorCode.UNSUPPORTED_VERSION, ErrorCode.INCONSISTENT_GROUP_PROTOCOL, ErrorCode.GROUP_ID_NOT_FOUND}
-)
-"""What a coordinator says to a KIP-848 member where the group, or the whole cluster, is classic."""
+        return sorted(name for name, it in topics.items() if not it.is_internal and self._expression.fullmatch(name))
 
 
 class Callbacks(NamedTuple):
@@ -100,13 +97,13 @@ class GroupSubscription:
             return
         self._follow_pattern()
         if self._member is None:
-            self._member = self._start()
+            self._member = self._start(self._member_class())
         try:
             change = self._member.poll()
         except ClientError as problem:
             if not self._may_fall_back(problem):
                 raise
-            self._member = self._start_classic()
+            self._member = self._start(ClassicMember)
             return
         if change is not None:
             self._has_joined = True
@@ -193,7 +190,12 @@ class GroupSubscription:
         finally:
             self._assignment.become(where for where in self._assignment.partitions if where in target)
 
-    def _start(self) -> GroupMember:
+    def _start(self, member_class: type[GroupMember]) -> GroupMember:
+        member = member_class(self._cluster, self._settings, self.topics, wake=self._wake)
+        member.start()
+        return member
+
+    def _member_class(self) -> type[GroupMember]:
         protocol = self._settings.group_protocol
         if protocol == "auto":
             limit = Deadline(self._settings.request_timeout_ms / 1000)
@@ -201,16 +203,7 @@ class GroupSubscription:
             has_consumer_protocol = self._cluster.feature_level(GROUP_VERSION) >= 1
             is_classic_asked = bool(self._settings.partition_assignment_strategy)
             protocol = "consumer" if has_consumer_protocol and not is_classic_asked else "classic"
-        if protocol == "classic":
-            return self._start_classic()
-        member = ConsumerProtocolMember(self._cluster, self._settings, self.topics, wake=self._wake)
-        member.start()
-        return member
-
-    def _start_classic(self) -> GroupMember:
-        member = ClassicMember(self._cluster, self._settings, self.topics, wake=self._wake)
-        member.start()
-        return member
+        return ClassicMember if protocol == "classic" else ConsumerProtocolMember
 
     def _may_fall_back(self, problem: ClientError) -> bool:
         return (
