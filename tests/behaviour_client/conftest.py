@@ -24,10 +24,11 @@ SETTINGS = {
 }
 numbers = itertools.count(1)
 
-KAFKA = pytest.param("kafka", marks=pytest.mark.kafka)
-one_broker = pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
-two_flows = pytest.mark.parametrize("servers", ["fencepost", "classic"], indirect=True)
-two_brokers = pytest.mark.parametrize("servers", ["fencepost", KAFKA], indirect=True)
+all_brokers = pytest.mark.brokers("fencepost", "classic", "kafka")
+one_broker = pytest.mark.brokers("fencepost")
+two_flows = pytest.mark.brokers("fencepost", "classic")
+two_brokers = pytest.mark.brokers("fencepost", "kafka")
+"""Of a test, or of a module where most tests are alike: the mark of a test goes before that of its module."""
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +49,14 @@ def kafka_servers() -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
-@pytest.fixture(params=["fencepost", "classic", KAFKA])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "servers" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("brokers") or all_brokers
+        chosen = [pytest.param(each, marks=pytest.mark.kafka) if "kafka" in each else each for each in mark.args]
+        metafunc.parametrize("servers", chosen, indirect=True)
+
+
+@pytest.fixture
 def servers(request: pytest.FixtureRequest) -> str:
     found = request.getfixturevalue(f"{request.param}_servers")
     assert isinstance(found, str)

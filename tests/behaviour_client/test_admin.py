@@ -7,8 +7,11 @@ from fencepost.client.admin.asking import PASSING
 from fencepost.client.admin.topics import NewTopic
 from fencepost.client.exceptions import ClientError, UnknownTopicOrPartition
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.fault_proxy import FaultProxy, deny
 from tests.interop.support import wait_for
+
+pytestmark = two_brokers
 
 
 def test_a_topic_is_made_described_grown_and_deleted(admin: Admin, name: str) -> None:
@@ -35,6 +38,7 @@ def test_settings_of_a_topic_are_read_set_and_brought_back(admin: Admin, topic: 
     wait_for("the default", lambda: admin.topic_settings(topic)["retention.ms"] == before)
 
 
+@one_broker
 @pytest.mark.parametrize("api", ["Metadata", "ListOffsets"])
 def test_a_topic_is_made_when_the_cluster_knows_it(proxy: FaultProxy, name: str, api: str) -> None:
     with Admin(proxy.bootstrap_servers, retry_backoff_ms=1) as admin:
@@ -44,6 +48,7 @@ def test_a_topic_is_made_when_the_cluster_knows_it(proxy: FaultProxy, name: str,
         assert not proxy.unused
 
 
+@one_broker
 def test_a_topic_is_made_even_if_its_leader_is_not_heard_of(proxy: FaultProxy, name: str) -> None:
     with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=2000) as admin:
         admin.describe_topics()
@@ -88,6 +93,7 @@ def test_offsets_of_a_group_are_set_read_and_deleted_with_it(admin: Admin, topic
     assert name not in {group.group_id for group in admin.list_groups()}
 
 
+@one_broker
 @pytest.mark.parametrize("error_code", sorted(PASSING))
 def test_what_passes_is_asked_again(proxy: FaultProxy, topic: str, name: str, error_code: ErrorCode) -> None:
     where = TopicPartition(topic, 0)
@@ -100,6 +106,7 @@ def test_what_passes_is_asked_again(proxy: FaultProxy, topic: str, name: str, er
         assert not proxy.unused
 
 
+@one_broker
 def test_what_does_not_pass_within_the_time_limit_is_raised(proxy: FaultProxy, topic: str) -> None:
     with Admin(proxy.bootstrap_servers, retry_backoff_ms=1, request_timeout_ms=200) as admin:
         proxy.plan("ListOffsets", *[deny(ErrorCode.LEADER_NOT_AVAILABLE)] * 10_000)

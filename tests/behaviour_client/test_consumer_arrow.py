@@ -14,6 +14,7 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.consumer import arrow_reading
 from fencepost.client.consumer.arrow_range import TopicReplaced
 from fencepost.client.exceptions import OffsetOutOfRange
+from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.consumer_reading import produce, read_all, run_transaction, transactional
 from tests.behaviour_client.reading import wait_for_markers
 from tests.interop.confluent.clients import admin as confluent_admin
@@ -21,6 +22,9 @@ from tests.interop.confluent.clients import producer
 from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
 
 COLUMNS = ["key", "value", "topic", "partition", "offset", "timestamp", "timestampType"]
+
+
+pytestmark = two_brokers
 
 
 @pytest.fixture
@@ -85,6 +89,7 @@ def test_a_table_has_the_rows_of_the_record_path(
     assert len(expected) == 5 * len(SAMPLES) + (60 if isolation_level == "read_committed" else 120) + 1
 
 
+@one_broker
 def test_columns_are_those_of_sparks_kafka_source(servers: str, mixed: str) -> None:
     table = read_arrow(servers, mixed)
     assert table.column_names == COLUMNS
@@ -93,6 +98,7 @@ def test_columns_are_those_of_sparks_kafka_source(servers: str, mixed: str) -> N
     assert read_arrow(servers, mixed, include_headers=True).column_names == [*COLUMNS, "headers"]
 
 
+@one_broker
 def test_a_table_can_be_cut_out_by_offsets(servers: str, topic: str) -> None:
     for partition in range(3):
         produce(servers, topic, [b"%d" % number for number in range(100)], partition=partition)
@@ -198,6 +204,7 @@ def test_a_topic_with_nothing_to_read_is_an_empty_table(servers: str, topic: str
     assert (table.num_rows, table.column_names) == (0, COLUMNS)
 
 
+@one_broker
 def test_polling_arrow_and_polling_records_take_turns_without_a_gap(servers: str, mixed: str) -> None:
     expected = rows(read_all(servers, mixed))
     with Consumer(servers, mixed, auto_offset_reset="earliest", max_partition_fetch_bytes=3000) as consumer:
@@ -226,6 +233,7 @@ def test_importing_the_client_and_making_a_consumer_loads_no_arrow_numpy_or_numb
     assert done.stdout.strip() == "[]"
 
 
+@one_broker
 @pytest.mark.parametrize(
     ("given", "bytes_min", "bytes_max"), [({}, 1_100_000, 2**22), ({"max": 300_000}, 1, 1_100_000)]
 )

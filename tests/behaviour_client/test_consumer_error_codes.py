@@ -12,11 +12,12 @@ from fencepost.client import Consumer, TopicPartition
 from fencepost.client.error_table import EXCEPTIONS, Category, meaning_of
 from fencepost.client.exceptions import ClientError, CommitFailed, RebalanceInProgress
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.conftest import one_broker
 from tests.behaviour_client.consumer_reading import produce
 from tests.behaviour_client.fault_proxy import Fault, FaultProxy, deny, deny_whole, refuse
 from tests.interop.support import wait_for
 
-pytestmark = pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+pytestmark = one_broker
 
 QUICK: dict[str, Any] = {
     "retry_backoff_ms": 2,

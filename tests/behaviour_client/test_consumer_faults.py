@@ -1,4 +1,7 @@
-"""A consumer whose requests are cut off, answered late or refused: every record once, in order, whatever happens."""
+"""A consumer whose requests are cut off, answered late or refused: every record once, in order, whatever happens.
+
+What each refusal means to each request: `test_consumer_error_codes.py`.
+"""
 
 import time
 from typing import Any
@@ -10,16 +13,17 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import (
     CommitFailed,
     CorruptRecord,
-    GroupAuthorization,
     IllegalState,
     RetriableError,
     Timeout,
-    TopicAuthorization,
 )
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.consumer_reading import produce, read
-from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, DAMAGE, Fault, FaultProxy, delay, deny, deny_whole
+from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, DAMAGE, FaultProxy, delay, deny
 from tests.interop.support import wait_for
+
+pytestmark = one_broker
 
 QUICK: dict[str, Any] = {
     "retry_backoff_ms": 10,
@@ -51,45 +55,15 @@ APIS = {
     ],
 }
 FAULTS = {"cut before": CUT_BEFORE, "cut after": CUT_AFTER, "late": delay(0.15)}
-NOT_LEADER = [
-    ErrorCode.NOT_LEADER_OR_FOLLOWER,
-    ErrorCode.FENCED_LEADER_EPOCH,
-    ErrorCode.UNKNOWN_LEADER_EPOCH,
-    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    ErrorCode.UNKNOWN_TOPIC_ID,
-    ErrorCode.KAFKA_STORAGE_ERROR,
-    ErrorCode.REPLICA_NOT_AVAILABLE,
-    ErrorCode.OFFSET_NOT_AVAILABLE,
-]
-MOVING = [
-    ErrorCode.COORDINATOR_NOT_AVAILABLE,
-    ErrorCode.NOT_COORDINATOR,
-    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-]
-SESSION = [
-    ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
-    ErrorCode.INVALID_FETCH_SESSION_EPOCH,
-    ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR,
-]
-PASSING = [
-    *(("Fetch", code) for code in NOT_LEADER),
-    *(("FetchSession", code) for code in SESSION),
-    *(("ListOffsets", code) for code in NOT_LEADER),
-    *(("OffsetFetch", code) for code in [*MOVING, ErrorCode.UNSTABLE_OFFSET_COMMIT]),
-    *(("OffsetCommit", code) for code in [*MOVING, ErrorCode.REQUEST_TIMED_OUT]),
-    *(("ConsumerGroupHeartbeat", code) for code in MOVING),
-    *(("FindCoordinator", code) for code in MOVING[:1]),
-]
 
 
-def plan(proxy: FaultProxy, api_name: str, fault: Fault) -> None:
-    proxy.plan(api_name.replace("FetchSession", "Fetch"), fault, None, fault, fault)
-
-
-def fill(servers: str, topic: str) -> None:
+@pytest.fixture
+def filled(servers: str, topic: str) -> str:
+    """A topic with a hundred records in each of three partitions."""
     for partition in range(3):
         for first in range(0, 100, 20):
             produce(servers, topic, [b"%d" % n for n in range(first, first + 20)], partition=partition)
+    return topic
 
 
 def read_everything(consumer: Consumer, *, count: int = 300) -> None:
@@ -109,28 +83,18 @@ def read_everything(consumer: Consumer, *, count: int = 300) -> None:
     assert {where.partition: offset and offset.offset for where, offset in committed.items()} == expected
 
 
+@two_brokers
 @pytest.mark.parametrize("kind", FAULTS)
 @pytest.mark.parametrize(("membership", "api_name"), [(name, api) for name, apis in APIS.items() for api in apis])
 def test_connections_that_end_and_answers_that_are_late_cost_no_record(
-    proxy: FaultProxy, topic: str, membership: str, api_name: str, kind: str
+    proxy: FaultProxy, filled: str, membership: str, api_name: str, kind: str
 ) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     if kind == "late" or api_name not in ("JoinGroup", "SyncGroup"):
-        plan(proxy, api_name, FAULTS[kind])
+        proxy.plan(api_name, FAULTS[kind], None, FAULTS[kind], FAULTS[kind])
     else:
         # A classic member that is cut off while joining is in the group until its session ends: once is enough.
         proxy.plan(api_name, FAULTS[kind])
-    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
-        wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
-        read_everything(consumer)
-    assert proxy.used
-
-
-@pytest.mark.parametrize(("api_name", "code"), PASSING, ids=[f"{name}-{code.name}" for name, code in PASSING])
-def test_trouble_that_passes_is_tried_again(proxy: FaultProxy, topic: str, api_name: str, code: ErrorCode) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
-    plan(proxy, api_name, deny_whole(code) if api_name == "FetchSession" else deny(code))
-    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer:
+    with Consumer(proxy.bootstrap_servers, [filled], group_id=filled, **QUICK, **MEMBERSHIPS[membership]) as consumer:
         wait_for("an assignment", lambda: consumer.poll(0.1, max_records=0) or len(consumer.assignment()) == 3)
         read_everything(consumer)
     assert proxy.used
@@ -148,13 +112,12 @@ def test_trouble_that_passes_is_tried_again(proxy: FaultProxy, topic: str, api_n
     ],
 )
 def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_committed(
-    proxy: FaultProxy, topic: str, membership: str, api_name: str, code: ErrorCode
+    proxy: FaultProxy, filled: str, membership: str, api_name: str, code: ErrorCode
 ) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     proxy.plan(api_name, *([deny(code)] if api_name == "SyncGroup" else [None, deny(code)]))
     seen: set[tuple[int, int]] = set()
     committed: dict[int, int] = {}
-    with Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **MEMBERSHIPS[membership]) as consumer:
+    with Consumer(proxy.bootstrap_servers, [filled], group_id=filled, **QUICK, **MEMBERSHIPS[membership]) as consumer:
 
         def probe() -> bool:
             records = consumer.poll(0.1, max_records=10)
@@ -171,36 +134,15 @@ def test_a_member_that_is_told_to_join_again_does_and_goes_on_from_what_is_commi
         wait_for("every record", probe, pause_s=0)
 
 
-@pytest.mark.parametrize(
-    ("api_name", "code", "exception"),
-    [
-        ("Fetch", ErrorCode.TOPIC_AUTHORIZATION_FAILED, TopicAuthorization),
-        ("ConsumerGroupHeartbeat", ErrorCode.GROUP_AUTHORIZATION_FAILED, GroupAuthorization),
-        ("OffsetFetch", ErrorCode.GROUP_AUTHORIZATION_FAILED, GroupAuthorization),
-    ],
-)
-def test_what_is_not_allowed_is_raised_by_poll(
-    proxy: FaultProxy, topic: str, api_name: str, code: ErrorCode, exception: type[Exception]
-) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
-    proxy.plan(api_name, *[deny(code)] * 3)
-    with (
-        Consumer(proxy.bootstrap_servers, [topic], group_id=topic, **QUICK, **KIP_848) as consumer,
-        pytest.raises(exception),
-    ):
-        wait_for("the refusal", lambda: consumer.poll(0.1) is None, pause_s=0)
-
-
 @pytest.mark.parametrize("is_arrow", [False, True], ids=["records", "arrow"])
 def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
-    proxy: FaultProxy, topic: str, is_arrow: bool
+    proxy: FaultProxy, filled: str, is_arrow: bool
 ) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
     proxy.plan("Fetch", DAMAGE)
     # The answer that is damaged must not be given up by a busy machine.
     settings = QUICK | {"max_partition_fetch_bytes": 1_000_000, "request_timeout_ms": 30_000}
     with Consumer(proxy.bootstrap_servers, **settings) as consumer:
-        consumer.assign([(topic, 0)])
+        consumer.assign([(filled, 0)])
         seen: list[int] = []
 
         def probe() -> bool:
@@ -212,35 +154,33 @@ def test_a_damaged_batch_is_named_and_what_lies_before_it_is_delivered(
 
         with pytest.raises(CorruptRecord) as found:
             wait_for("the damage", probe, pause_s=0)
-        assert found.value.topic_partition == (topic, 0)
+        assert found.value.topic_partition == (filled, 0)
         assert found.value.offset is not None
         assert 0 < found.value.offset < 100
         assert seen == list(range(found.value.offset))
         with pytest.raises(CorruptRecord, match="checksum"):
             probe()
-        consumer.seek((topic, 0), found.value.offset)
+        consumer.seek((filled, 0), found.value.offset)
         wait_for("the rest", lambda: probe() or len(seen) == 100, pause_s=0)
         assert seen == list(range(100))
 
 
-def test_a_broker_that_is_away_is_waited_for(proxy: FaultProxy, topic: str) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+def test_a_broker_that_is_away_is_waited_for(proxy: FaultProxy, filled: str) -> None:
     with Consumer(proxy.bootstrap_servers, **QUICK) as consumer:
         proxy.plan("Metadata", *[CUT_BEFORE] * 400)
-        consumer.assign([(topic, 0)])
+        consumer.assign([(filled, 0)])
         assert consumer.poll(0.3) == []
         with pytest.raises((RetriableError, Timeout)):
-            consumer.position((topic, 0), timeout=0.2)
+            consumer.position((filled, 0), timeout=0.2)
         proxy.forget_plans()
         wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
 
 
-def test_a_fetch_that_is_never_answered_is_given_up_and_sent_again(proxy: FaultProxy, topic: str) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+def test_a_fetch_that_is_never_answered_is_given_up_and_sent_again(proxy: FaultProxy, filled: str) -> None:
     settings = QUICK | {"request_timeout_ms": 300}
     with Consumer(proxy.bootstrap_servers, **settings) as consumer:
-        consumer.assign([(topic, 0)])
-        assert consumer.position((topic, 0)) == 0
+        consumer.assign([(filled, 0)])
+        assert consumer.position((filled, 0)) == 0
         proxy.plan("Fetch", delay(4.0))
         started = time.monotonic()
         wait_for("the records", lambda: consumer.poll(0.1), pause_s=0)
@@ -259,6 +199,7 @@ def test_closing_while_the_broker_does_not_answer_takes_no_longer_than_it_may(pr
         consumer.poll(0)
 
 
+@two_brokers
 def test_an_answer_of_a_deleted_topic_in_the_socket_is_not_read_as_the_new_topics(
     servers: str, admin: Admin, topic: str
 ) -> None:
@@ -276,13 +217,12 @@ def test_an_answer_of_a_deleted_topic_in_the_socket_is_not_read_as_the_new_topic
         assert [record.value for record in read(consumer, 15)] == [b"new %d" % number for number in range(15)]
 
 
-def test_a_partition_without_a_leader_costs_no_question_for_every_poll(proxy: FaultProxy, topic: str) -> None:
-    fill(f"{proxy.upstream[0]}:{proxy.upstream[1]}", topic)
+def test_a_partition_without_a_leader_costs_no_question_for_every_poll(proxy: FaultProxy, filled: str) -> None:
     settings = QUICK | {"retry_backoff_ms": 1000, "retry_backoff_max_ms": 1000}
     with Consumer(proxy.bootstrap_servers, **settings) as consumer:
-        consumer.assign([(topic, 0), (topic, 99)])
-        consumer.seek((topic, 0), 0)
-        consumer.seek((topic, 99), 0)
+        consumer.assign([(filled, 0), (filled, 99)])
+        consumer.seek((filled, 0), 0)
+        consumer.seek((filled, 99), 0)
         started, seen = time.monotonic(), 0
         while seen < 100:
             seen += len(consumer.poll(0.1, max_records=1))

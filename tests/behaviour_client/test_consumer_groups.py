@@ -11,6 +11,7 @@ from fencepost.client.exceptions import CommitFailed, FencedInstanceId, Timeout
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client import consumer_reading
+from tests.behaviour_client.conftest import two_brokers
 from tests.behaviour_client.consumer_reading import is_out, read
 from tests.interop import copier_life
 from tests.interop.confluent.clients import create_topic, producer
@@ -29,7 +30,7 @@ QUICK_TIMERS = {
     "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
     "group.initial.rebalance.delay.ms": "0",
     "group.min.session.timeout.ms": "100",
-    "group.consumer.session.timeout.ms": "5000",
+    "group.consumer.session.timeout.ms": "2500",
     "group.consumer.heartbeat.interval.ms": "200",
     "offsets.topic.num.partitions": "3",
 }
@@ -57,50 +58,43 @@ def kafka_group_servers() -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
-@pytest.fixture(params=["fencepost_group", pytest.param("kafka_group", marks=pytest.mark.kafka)])
-def group_servers(request: pytest.FixtureRequest) -> str:
-    found: str = request.getfixturevalue(f"{request.param}_servers")
-    return found
+pytestmark = pytest.mark.brokers("fencepost_group", "kafka_group")
+OURS = pytest.mark.brokers("fencepost_group")
+"""For what happens in the client alone."""
 
 
-patient = pytest.mark.parametrize(
-    "group_servers", ["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)], indirect=True
-)
-"""Brokers with the session timeout that users have: a process may take long to start on a busy machine."""
-
-
-@pytest.fixture(params=PROTOCOLS)
+@pytest.fixture(params=["range", "cooperative", "kip-848"])
 def settings(request: pytest.FixtureRequest) -> Settings:
     return dict(PROTOCOLS[request.param])
 
 
 @pytest.fixture
-def topic(group_servers: str, name: str) -> str:
-    create_topic(group_servers, name, partitions=PARTITIONS)
+def topic(servers: str, name: str) -> str:
+    create_topic(servers, name, partitions=PARTITIONS)
     return name
 
 
 @pytest.fixture
-def group_of(group_servers: str, topic: str, tmp_path: Path) -> Callable[[Settings], Group]:
+def group_of(servers: str, topic: str, tmp_path: Path) -> Callable[[Settings], Group]:
     def build(settings: Settings) -> Group:
-        arguments = {"bootstrap_servers": group_servers, "topic": topic, "group": topic, "settings": settings}
+        arguments = {"bootstrap_servers": servers, "topic": topic, "group": topic, "settings": settings}
         return Group(
             module="tests.behaviour_client.consumer_member",
             folder=tmp_path,
             arguments=arguments,
-            produce=lambda first, count: produce(group_servers, topic, first, count),
+            produce=lambda first, count: produce(servers, topic, first, count),
         )
 
     return build
 
 
 @pytest.fixture
-def join(group_servers: str, topic: str) -> Iterator[Callable[..., Consumer]]:
+def join(servers: str, topic: str) -> Iterator[Callable[..., Consumer]]:
     """Members inside this process, closed at the end."""
     members: list[Consumer] = []
 
     def build(**settings: Any) -> Consumer:
-        member = Consumer(group_servers, [topic], group_id=topic, auto_offset_reset="earliest", **settings)
+        member = Consumer(servers, [topic], group_id=topic, auto_offset_reset="earliest", **settings)
         members.append(member)
         return member
 
@@ -116,10 +110,11 @@ def produce(servers: str, topic: str, first: int, count: int) -> None:
     assert client.flush(DEADLINE_S) == 0
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_members_join_leave_and_crash_without_losing_or_repeating_a_committed_record(
-    group_of: Callable[[Settings], Group], settings: Settings
+    group_of: Callable[[Settings], Group], protocol: str
 ) -> None:
-    with group_of(settings) as group:
+    with group_of(PROTOCOLS[protocol]) as group:
         members_join_leave_and_crash(group)
 
 
@@ -131,7 +126,7 @@ def test_a_static_member_that_is_killed_comes_back_to_its_partitions_without_a_r
         a_static_member_comes_back(group, killed=True)
 
 
-@patient
+@two_brokers  # with the session timeout that users have: a start may take long
 def test_a_static_member_of_a_kip_848_group_that_closes_comes_back_to_its_partitions_without_a_rebalance(
     group_of: Callable[[Settings], Group],
 ) -> None:
@@ -162,10 +157,10 @@ def test_a_second_static_member_with_the_same_instance_id_fences_the_first(join:
 
 
 def test_callbacks_tell_what_comes_and_goes(
-    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+    servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
 ) -> None:
     told: list[tuple[str, list[TopicPartition]]] = []
-    first = Consumer(group_servers, group_id=topic, **settings)
+    first = Consumer(servers, group_id=topic, **settings)
     with first:
         first.subscribe(
             [topic],
@@ -181,9 +176,10 @@ def test_callbacks_tell_what_comes_and_goes(
     assert replay(told) == []
 
 
-def test_callbacks_may_ask_the_consumer_commit_and_seek(group_servers: str, topic: str, settings: Settings) -> None:
-    produce(group_servers, topic, 0, 60)
-    with Consumer(group_servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
+@OURS
+def test_callbacks_may_ask_the_consumer_commit_and_seek(servers: str, topic: str, settings: Settings) -> None:
+    produce(servers, topic, 0, 60)
+    with Consumer(servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
         positions: list[int] = []
 
         def on_assigned(partitions: list[TopicPartition]) -> None:
@@ -194,16 +190,17 @@ def test_callbacks_may_ask_the_consumer_commit_and_seek(group_servers: str, topi
         member.subscribe([topic], on_assigned=on_assigned, on_revoked=lambda _: member.commit_sync())
         assert {record.offset for record in read(member, 18)} == {7, 8, 9}
         assert positions == [0] * PARTITIONS
-    with Consumer(group_servers, group_id=topic) as after:
+    with Consumer(servers, group_id=topic) as after:
         committed = after.committed([(topic, index) for index in range(PARTITIONS)])
         assert {offset and offset.offset for offset in committed.values()} == {10}
 
 
+@OURS
 @pytest.mark.parametrize("problem", [ZeroDivisionError(), Timeout("the program's own, not the group's")])
 def test_what_a_callback_raises_comes_out_of_poll_and_it_is_called_again_before_the_first_record(
-    group_servers: str, topic: str, settings: Settings, problem: Exception
+    servers: str, topic: str, settings: Settings, problem: Exception
 ) -> None:
-    consumer_reading.produce(group_servers, topic, [b"record"])
+    consumer_reading.produce(servers, topic, [b"record"])
     told: list[list[TopicPartition]] = []
 
     def refuse_twice(partitions: list[TopicPartition]) -> None:
@@ -211,7 +208,7 @@ def test_what_a_callback_raises_comes_out_of_poll_and_it_is_called_again_before_
         if len(told) < 3:
             raise problem
 
-    with Consumer(group_servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
+    with Consumer(servers, group_id=topic, auto_offset_reset="earliest", **settings) as member:
         member.subscribe([topic], on_assigned=refuse_twice)
         for _ in range(2):
             with pytest.raises(type(problem)):
@@ -222,12 +219,11 @@ def test_what_a_callback_raises_comes_out_of_poll_and_it_is_called_again_before_
     assert told[0] == told[1] == told[2]
 
 
-def test_subscribing_to_other_topics_changes_what_is_assigned(
-    group_servers: str, topic: str, settings: Settings
-) -> None:
+@OURS
+def test_subscribing_to_other_topics_changes_what_is_assigned(servers: str, topic: str, settings: Settings) -> None:
     other = f"{topic}-other"
-    create_topic(group_servers, other, partitions=2)
-    with Consumer(group_servers, [topic], group_id=topic, **settings) as member:
+    create_topic(servers, other, partitions=2)
+    with Consumer(servers, [topic], group_id=topic, **settings) as member:
         poll_until(member, lambda: len(member.assignment()) == PARTITIONS)
         member.subscribe([topic, other])
         poll_until(member, lambda: len(member.assignment()) == PARTITIONS + 2)
@@ -238,35 +234,37 @@ def test_subscribing_to_other_topics_changes_what_is_assigned(
 
 
 def test_a_member_whose_program_is_silent_leaves_and_comes_back_with_its_partitions_lost(
-    group_servers: str, topic: str, settings: Settings
+    servers: str, topic: str, settings: Settings
 ) -> None:
     told: list[str] = []
-    with Consumer(group_servers, group_id=topic, max_poll_interval_ms=1000, **settings) as member:
+    with Consumer(servers, group_id=topic, max_poll_interval_ms=1000, **settings) as member:
         member.subscribe([topic], on_assigned=lambda _: told.append("assigned"), on_lost=lambda _: told.append("lost"))
         poll_until(member, lambda: member.assignment())
         wait_for("the member to have left", lambda: is_out(member))
         poll_until(member, lambda: told == ["assigned", "lost", "assigned"])
 
 
+@OURS
 def test_offsets_committed_by_one_member_are_where_the_next_begins(
-    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+    servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
 ) -> None:
-    produce(group_servers, topic, 0, 60)
+    produce(servers, topic, 0, 60)
     first = join(**settings)
     assert len(read(first, 60)) == 60
     first.commit_sync()
     first.close()
-    produce(group_servers, topic, 60, 6)
+    produce(servers, topic, 60, 6)
     second = join(**settings)
     assert sorted(int(record.value) for record in read(second, 6)) == list(range(60, 66))
 
 
+@OURS
 def test_automatic_commits_cover_what_was_handed_out_and_no_more(
-    group_servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
+    servers: str, topic: str, join: Callable[..., Consumer], settings: Settings
 ) -> None:
-    produce(group_servers, topic, 0, 60)
+    produce(servers, topic, 0, 60)
     with Consumer(
-        group_servers, [topic], group_id=topic, auto_offset_reset="earliest", enable_auto_commit=True, **settings
+        servers, [topic], group_id=topic, auto_offset_reset="earliest", enable_auto_commit=True, **settings
     ) as first:
         seen = [record.value for _, record in zip(range(40), first, strict=False)]
     rest = [record.value for record in read(join(**settings), 20)]
@@ -297,23 +295,21 @@ def test_a_group_that_is_classic_is_joined_by_the_classic_protocol(join: Callabl
 
 @pytest.mark.parametrize("protocol", ["range", "cooperative", "kip-848"])
 def test_two_copiers_rebalance_and_one_is_killed_in_the_middle_of_a_transaction(
-    group_servers: str, name: str, tmp_path: Path, protocol: str
+    servers: str, name: str, tmp_path: Path, protocol: str
 ) -> None:
     source, target = f"{name}-source", f"{name}-target"
-    create_topic(group_servers, source, partitions=copier_life.PARTITIONS)
-    create_topic(group_servers, target, partitions=copier_life.PARTITIONS)
+    create_topic(servers, source, partitions=copier_life.PARTITIONS)
+    create_topic(servers, target, partitions=copier_life.PARTITIONS)
 
     def write(values: list[bytes]) -> None:
         for partition in range(copier_life.PARTITIONS):
-            consumer_reading.produce(
-                group_servers, source, values[partition :: copier_life.PARTITIONS], partition=partition
-            )
+            consumer_reading.produce(servers, source, values[partition :: copier_life.PARTITIONS], partition=partition)
 
     copier_life.two_copiers_rebalance_and_one_is_killed(
         module="tests.behaviour_client.consumer_copier",
         folder=tmp_path,
         arguments={
-            "bootstrap_servers": group_servers,
+            "bootstrap_servers": servers,
             "source": source,
             "target": target,
             "group": name,
@@ -322,7 +318,7 @@ def test_two_copiers_rebalance_and_one_is_killed_in_the_middle_of_a_transaction(
         produce=write,
         read_values=lambda level: [
             record.value
-            for record in consumer_reading.read_all(group_servers, target, while_open=True, isolation_level=level)
+            for record in consumer_reading.read_all(servers, target, while_open=True, isolation_level=level)
         ],
     )
 

@@ -13,8 +13,11 @@ from fencepost.client.exceptions import AuthenticationFailed, IllegalState, Time
 from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.server.embedded import EmbeddedBroker
+from tests.behaviour_client.conftest import all_brokers, one_broker, two_flows
 from tests.behaviour_client.consumer_reading import produce, read, read_all
 from tests.interop.support import wait_for
+
+pytestmark = one_broker
 
 COUNT = 10
 
@@ -62,7 +65,6 @@ def wait_for_fetched(consumer: Consumer, source: TopicPartition) -> None:
 
 
 @pytest.mark.parametrize("is_arrow", [False, True], ids=["poll", "poll_arrow"])
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_a_connection_that_cannot_be_made_again_costs_no_record_that_has_arrived(
     servers: str, source: TopicPartition, is_arrow: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,7 +85,6 @@ def test_a_connection_that_cannot_be_made_again_costs_no_record_that_has_arrived
             wait_for("the refusal", lambda: consumer.poll(0.1))
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_records_of_a_poll_that_was_interrupted_are_not_committed_and_come_again(
     servers: str, source: TopicPartition
 ) -> None:
@@ -107,7 +108,6 @@ def test_records_of_a_poll_that_was_interrupted_are_not_committed_and_come_again
     assert committed(servers, source) is None
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_rows_of_a_table_that_could_not_be_made_come_again(
     servers: str, source: TopicPartition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,7 +137,6 @@ def take_and(and_then: Callable[[], None]) -> Callable[..., list[Any]]:
     return take
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_to_ask_for_a_position_or_a_lag_commits_nothing_that_is_still_handled(
     servers: str, source: TopicPartition
 ) -> None:
@@ -150,6 +149,7 @@ def test_to_ask_for_a_position_or_a_lag_commits_nothing_that_is_still_handled(
         assert committed(servers, source) in (None, 0), "the first records are still in the program's hands"
 
 
+@two_flows
 def test_records_taken_one_by_one_are_committed_though_a_table_was_asked_for_meanwhile(
     servers: str, source: TopicPartition, target: str, writer: Producer
 ) -> None:
@@ -161,6 +161,7 @@ def test_records_taken_one_by_one_are_committed_though_a_table_was_asked_for_mea
         assert committed(servers, source) == 3 + rows.num_rows
 
 
+@all_brokers
 @pytest.mark.parametrize("how", ["seek", "seek_to_end"])
 def test_records_that_are_passed_over_are_committed_with_those_before_them(
     servers: str, source: TopicPartition, target: str, writer: Producer, how: str
@@ -191,6 +192,7 @@ def fail_to_copy(writer: Producer, consumer: Consumer, target: str, records: lis
         copy(writer, consumer, target, records, lambda: 1 // 0)
 
 
+@two_flows
 def test_an_aborted_block_goes_back_to_where_the_program_had_sought_to(
     servers: str, source: TopicPartition, target: str, writer: Producer
 ) -> None:
@@ -205,6 +207,7 @@ def test_an_aborted_block_goes_back_to_where_the_program_had_sought_to(
         assert consumer.position(source) == 4
 
 
+@two_flows
 def test_an_aborted_block_that_has_passed_over_records_goes_back_before_the_first_that_it_read(
     servers: str, source: TopicPartition, target: str, writer: Producer
 ) -> None:
@@ -215,6 +218,7 @@ def test_an_aborted_block_that_has_passed_over_records_goes_back_before_the_firs
         assert consumer.position(source) == 0
 
 
+@two_flows
 def test_records_that_were_polled_for_a_block_that_could_not_begin_come_again(
     servers: str, source: TopicPartition, target: str, writer: Producer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -243,7 +247,6 @@ def test_records_that_were_polled_for_a_block_that_could_not_begin_come_again(
 
 
 @pytest.mark.parametrize("settings", [{"group_protocol": "classic"}, {}], ids=["classic", "kip-848"])
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_a_block_that_polls_and_loses_a_partition_is_aborted(
     servers: str, source: TopicPartition, target: str, writer: Producer, settings: dict[str, Any]
 ) -> None:
@@ -263,7 +266,6 @@ def test_a_block_that_polls_and_loses_a_partition_is_aborted(
         assert read_all(servers, target) == []
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_who_takes_records_slowly_from_an_iteration_stays_a_member(servers: str, source: TopicPartition) -> None:
     told: list[str] = []
     with group_reader(servers, source, max_poll_interval_ms=1000, heartbeat_interval_ms=100) as consumer:
@@ -277,7 +279,6 @@ def test_who_takes_records_slowly_from_an_iteration_stays_a_member(servers: str,
     assert committed(servers, source) == COUNT
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_an_iteration_ends_with_the_consumer(servers: str, source: TopicPartition) -> None:
     consumer = Consumer(servers, [source.topic], auto_offset_reset="earliest")
     next(consumer)
@@ -285,7 +286,6 @@ def test_an_iteration_ends_with_the_consumer(servers: str, source: TopicPartitio
     assert list(consumer) == []
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_to_wake_a_closed_consumer_writes_into_nobodys_file(servers: str, tmp_path: Any) -> None:
     consumer = Consumer(servers)
     consumer.close()
@@ -297,7 +297,6 @@ def test_to_wake_a_closed_consumer_writes_into_nobodys_file(servers: str, tmp_pa
     assert [path.stat().st_size for path in paths] == [0] * len(paths)
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_a_callback_that_raises_keeps_no_other_commit_from_being_told(servers: str, source: TopicPartition) -> None:
     told: list[int] = []
 
@@ -344,7 +343,6 @@ def test_a_close_ends_in_its_time_though_there_is_something_to_commit_and_nobody
     assert time.monotonic() - started < 10, "the default for calls is 60 s"
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
 def test_a_topic_that_was_unsubscribed_from_and_deleted_is_not_created_again(
     servers: str, admin: Admin, name: str
 ) -> None:

@@ -11,9 +11,12 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import ClientError, CommitFailed, IllegalState, NoOffsetForPartition, OffsetOutOfRange
 from fencepost.client.values import Offsets
 from fencepost.settings import InvalidSetting
+from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.consumer_reading import produce, read, run_transaction, transactional
 from tests.interop.confluent.clients import admin, producer
 from tests.interop.support import DEADLINE_S, wait_for
+
+pytestmark = two_brokers
 
 
 def reader(servers: str, topic: str, **settings: Any) -> Consumer:
@@ -43,6 +46,7 @@ def test_seeks_go_anywhere_while_a_fetch_waits_at_the_end(servers: str, topic: s
         assert [record.value for record in read(consumer, 2)] == numbers(50, 52)
 
 
+@one_broker
 def test_a_seek_in_the_middle_of_an_iteration_takes_effect_with_the_next_record(servers: str, topic: str) -> None:
     produce(servers, topic, numbers(0, 20))
     with reader(servers, topic) as consumer:
@@ -58,6 +62,7 @@ def test_a_seek_in_the_middle_of_an_iteration_takes_effect_with_the_next_record(
         assert read(consumer, 1)[0].offset == 12
 
 
+@one_broker
 def test_a_paused_partition_is_silent_and_loses_nothing(servers: str, topic: str) -> None:
     for partition in range(3):
         produce(servers, topic, numbers(0, 10), partition=partition)
@@ -86,6 +91,7 @@ def test_offsets_are_found_by_time(servers: str, topic: str) -> None:
         assert consumer.partitions_for(topic) == [TopicPartition(topic, index) for index in range(3)]
 
 
+@one_broker
 @pytest.mark.parametrize(("policy", "expected"), [("earliest", 0), ("latest", 5)])
 def test_a_position_out_of_range_is_reset_as_the_settings_say(
     servers: str, topic: str, policy: str, expected: int
@@ -100,6 +106,7 @@ def test_a_position_out_of_range_is_reset_as_the_settings_say(
         assert [record.offset for record in records] == list(range(expected, 5))
 
 
+@one_broker
 def test_without_a_reset_policy_trouble_is_raised_until_the_program_seeks(servers: str, topic: str) -> None:
     produce(servers, topic, numbers(0, 5))
     with reader(servers, topic, auto_offset_reset="none", group_id=topic) as consumer:
@@ -145,6 +152,7 @@ def test_asynchronous_commits_keep_their_order_and_call_back(servers: str, topic
         assert consumer.committed() == {where: OffsetAndMetadata(21)}
 
 
+@one_broker
 def test_going_back_without_a_commit_goes_to_where_reading_began(servers: str, topic: str) -> None:
     """Not to `latest` as it is by then: what an aborted transaction had read would be skipped."""
     produce(servers, topic, numbers(0, 3))
@@ -197,6 +205,7 @@ def test_partitions_that_are_added_are_shared_out_too(servers: str, topic: str) 
         wait_for("five partitions", lambda: consumer.poll(0.05) or len(consumer.assignment()) == 5)
 
 
+@one_broker
 def test_calls_out_of_order_say_what_to_do(servers: str, topic: str) -> None:
     with Consumer(servers) as consumer:
         with pytest.raises(IllegalState, match="group_id"):
@@ -214,6 +223,7 @@ def test_calls_out_of_order_say_what_to_do(servers: str, topic: str) -> None:
             consumer.subscribe([topic])
 
 
+@one_broker
 def test_offsets_of_a_consumer_that_commits_by_itself_are_not_for_transactions(servers: str, topic: str) -> None:
     with Consumer(servers, [topic], group_id=topic, enable_auto_commit=True) as consumer:
         assert consumer.commits_automatically

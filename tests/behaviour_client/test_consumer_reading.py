@@ -17,10 +17,13 @@ from fencepost.client.exceptions import (
     UnknownTopicOrPartition,
 )
 from fencepost.client.serializers import deserialize_integer, deserialize_string
+from tests.behaviour_client.conftest import all_brokers, one_broker, two_brokers
 from tests.behaviour_client.consumer_reading import produce, read, read_all, run_transaction, transactional
 from tests.behaviour_client.reading import client_threads
 from tests.interop.confluent.clients import producer
 from tests.interop.support import COMPRESSIONS, DEADLINE_S, SAMPLES, wait_for
+
+pytestmark = two_brokers
 
 
 @pytest.mark.parametrize("compression", COMPRESSIONS)
@@ -36,6 +39,7 @@ def test_records_are_read_as_they_were_written(servers: str, topic: str, compres
     assert [(r.topic, r.partition, r.offset) for r in records] == [(topic, 1, n) for n in range(len(SAMPLES))]
 
 
+@one_broker
 def test_iteration_hands_out_the_same_records_as_poll(servers: str, topic: str) -> None:
     for partition in range(3):
         produce(servers, topic, [b"%d" % number for number in range(700)], partition=partition)
@@ -47,6 +51,7 @@ def test_iteration_hands_out_the_same_records_as_poll(servers: str, topic: str) 
     assert sorted(iterated) == sorted(polled)
 
 
+@all_brokers
 @pytest.mark.parametrize("seed", range(3))
 def test_committed_transactions_are_read_and_aborted_ones_are_not(servers: str, topic: str, seed: int) -> None:
     """Many transactions of several producers, interleaved on three partitions, with plain records between them."""
@@ -115,6 +120,7 @@ def test_the_position_moves_past_what_is_not_delivered(servers: str, topic: str)
         wait_for("the end", lambda: consumer.poll(0.1) == [] and consumer.position((topic, 0)) == 2)
 
 
+@one_broker
 def test_keys_and_values_are_deserialized(servers: str, topic: str) -> None:
     client = producer(servers)
     client.produce(topic, (-7).to_bytes(4, "big", signed=True), "schlüssel".encode(), partition=0)
@@ -164,6 +170,7 @@ def _is_created(admin: Admin, topic: str) -> bool:
     return True
 
 
+@one_broker
 def test_only_one_thread_may_use_a_consumer(servers: str, topic: str) -> None:
     with Consumer(servers, topic) as consumer:
         refused: list[BaseException] = []
@@ -186,6 +193,7 @@ def test_only_one_thread_may_use_a_consumer(servers: str, topic: str) -> None:
         assert len(refused) == 1
 
 
+@one_broker
 def test_no_thread_and_no_descriptor_is_left_after_close(servers: str, topic: str) -> None:
     produce(servers, topic, [b"x"])
     threads, descriptors = client_threads(), os.listdir("/proc/self/fd")
@@ -199,6 +207,7 @@ def test_no_thread_and_no_descriptor_is_left_after_close(servers: str, topic: st
     assert list(consumer) == []
 
 
+@one_broker
 def test_a_forked_child_makes_its_own_consumer_and_leaves_the_parents_alone(servers: str, topic: str) -> None:
     produce(servers, topic, [b"1", b"2"])
     with Consumer(servers, auto_offset_reset="earliest") as consumer:

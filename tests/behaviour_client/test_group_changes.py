@@ -8,6 +8,7 @@ import pytest
 from fencepost.client import Consumer, TopicPartition
 from fencepost.client.admin.admin import Admin
 from fencepost.errors import ErrorCode
+from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.consumer_reading import is_out
 from tests.behaviour_client.fault_proxy import CUT_AFTER, CUT_BEFORE, Fault, FaultProxy, refuse
 from tests.interop.support import wait_for
@@ -31,10 +32,7 @@ BEATS_ENOUGH = 10
 
 Join = Callable[..., Consumer]
 
-either_broker = pytest.mark.parametrize(
-    "servers", ["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)], indirect=True
-)
-"""The flow of transactions makes no difference to a group."""
+pytestmark = two_brokers
 
 
 @pytest.fixture
@@ -52,7 +50,6 @@ def join(servers: str, name: str) -> Iterator[Join]:
         member.close()
 
 
-@either_broker
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_partition_that_is_to_be_given_up_is_handed_on_though_a_heartbeat_was_lost(
     admin: Admin, name: str, proxy: FaultProxy, join: Join, loss: str
@@ -67,7 +64,6 @@ def test_a_partition_that_is_to_be_given_up_is_handed_on_though_a_heartbeat_was_
     share([first, second], [1, 1])
 
 
-@either_broker
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_partition_that_was_offered_before_a_heartbeat_was_lost_does_not_get_two_owners(
     admin: Admin, name: str, proxy: FaultProxy, join: Join, loss: str
@@ -84,7 +80,6 @@ def test_a_partition_that_was_offered_before_a_heartbeat_was_lost_does_not_get_t
     share([first, third], [1, 1])
 
 
-@either_broker
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_first_partition_of_an_eager_member_that_loses_a_heartbeat_does_not_get_two_owners(
     admin: Admin, name: str, proxy: FaultProxy, join: Join, loss: str
@@ -99,7 +94,7 @@ def test_the_first_partition_of_an_eager_member_that_loses_a_heartbeat_does_not_
     share([first, second], [0, 1])
 
 
-@pytest.mark.parametrize("servers", ["fencepost"], indirect=True)
+@one_broker
 def test_what_was_offered_is_withdrawn_when_the_session_ends(
     admin: Admin, name: str, proxy: FaultProxy, join: Join
 ) -> None:
@@ -121,7 +116,6 @@ def test_what_was_offered_is_withdrawn_when_the_session_ends(
     share([first], [1])
 
 
-@either_broker
 def test_a_static_leader_that_came_back_notices_new_partitions(admin: Admin, name: str, join: Join) -> None:
     admin.create_topic(name, 1, 1)
     settings = EAGER | {"group_instance_id": "the leader", "metadata_max_age_ms": 200}

@@ -8,6 +8,7 @@ import pytest
 from fencepost.client import Consumer
 from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import IllegalState
+from tests.behaviour_client.conftest import two_brokers
 from tests.behaviour_client.consumer_reading import produce, read
 from tests.interop.support import wait_for
 
@@ -16,6 +17,9 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     "kip-848": {"group_protocol": "consumer"},
 }
 QUICK: dict[str, Any] = {"metadata_max_age_ms": 200, "auto_offset_reset": "earliest"}
+
+
+pytestmark = two_brokers
 
 
 def topics_of(consumer: Consumer) -> set[str]:
