@@ -3,7 +3,7 @@
 from collections import Counter
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pyarrow as pa
 import pytest
@@ -13,28 +13,11 @@ from fencepost.client.consumer.assignment import Assignment
 from fencepost.client.consumer.core import ConsumerCore
 from fencepost.client.consumer.fetch_chunk import FetchChunk
 from fencepost.client.exceptions import CorruptRecord, NoOffsetForPartition
-from fencepost.records.builder import build_batch
-from fencepost.records.control import build_marker
-from fencepost.records.header import stamp_in_place
-from fencepost.records.record import Record
 from fencepost.types import TopicPartition
+from tests.unit.client.stored import batch, marker
 
 A, B, C = (TopicPartition("t", index) for index in range(3))
 VALUE = bytes(1000)
-
-
-def batch(offset: int, count: int, **how: Any) -> bytes:
-    built = bytearray(build_batch([Record(value=VALUE) for _ in range(count)], **how))
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
-
-
-def abort_marker(offset: int) -> bytes:
-    built = bytearray(
-        build_marker(producer_id=7, producer_epoch=0, is_commit=False, coordinator_epoch=0, timestamp_ms=0)
-    )
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
 
 
 def core_of(*partitions: TopicPartition) -> ConsumerCore:
@@ -56,8 +39,8 @@ def core_of(*partitions: TopicPartition) -> ConsumerCore:
 
 def answer(offset: int) -> bytes:
     """Five records, three of an aborted transaction, its marker, and one more: ten offsets, six rows."""
-    written = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
-    return batch(offset, 5) + batch(offset + 5, 3, **written) + abort_marker(offset + 8) + batch(offset + 9, 1)
+    aborted = batch(offset + 5, 3, producer_id=7, value=VALUE) + marker(offset + 8, 7, is_commit=False)
+    return batch(offset, 5, value=VALUE) + aborted + batch(offset + 9, value=VALUE)
 
 
 def fill(core: ConsumerCore, *, answers: int) -> None:

@@ -5,30 +5,14 @@ import pytest
 from fencepost.client.consumer.assignment import Assignment, PartitionState, Start
 from fencepost.client.consumer.fetch_chunk import FetchChunk
 from fencepost.client.exceptions import IllegalState, OffsetOutOfRange
-from fencepost.records.builder import build_batch
-from fencepost.records.control import build_marker
-from fencepost.records.header import stamp_in_place
-from fencepost.records.record import Record
 from fencepost.types import TopicPartition
+from tests.unit.client.stored import batch, marker
 
 A, B, C = (TopicPartition("t", index) for index in range(3))
 
 
 def chunk(fetch_offset: int, *batches: bytes) -> FetchChunk:
     return FetchChunk(A, b"".join(batches), fetch_offset=fetch_offset)
-
-
-def batch(offset: int, count: int, last_offset_delta: int | None = None) -> bytes:
-    records = [Record(offset=offset + index, value=b"v") for index in range(count)]
-    return build_batch(records, base_offset=offset, last_offset_delta=last_offset_delta)
-
-
-def marker(offset: int) -> bytes:
-    built = bytearray(
-        build_marker(producer_id=1, producer_epoch=0, is_commit=True, coordinator_epoch=0, timestamp_ms=0)
-    )
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
 
 
 def at(offset: int) -> PartitionState:

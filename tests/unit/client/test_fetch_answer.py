@@ -1,6 +1,5 @@
 """What an answer to Fetch does to a partition: pure, no broker."""
 
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -11,22 +10,14 @@ from fencepost.client.consumer.fetch_session import FetchTarget
 from fencepost.client.consumer.fetcher import Fetcher
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.exceptions import CorruptRecord
-from fencepost.records.builder import build_batch
-from fencepost.records.header import stamp_in_place
-from fencepost.records.record import Record
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.fetch import PartitionData
 from fencepost.wire.reading import ZERO_UUID
+from tests.unit.client.stored import batch, with_length
 
 WHERE = TopicPartition("t", 0)
 OLD, NEW = UUID(int=1), UUID(int=2)
 SETTINGS = ConsumerSettings()
-
-
-def batch(offset: int, count: int) -> bytearray:
-    built = bytearray(build_batch([Record(value=b"%d" % (offset + index)) for index in range(count)]))
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return built
 
 
 def assigned(topic_id: UUID = OLD) -> Assignment:
@@ -37,9 +28,9 @@ def assigned(topic_id: UUID = OLD) -> Assignment:
     return assignment
 
 
-def answer(assignment: Assignment, records: Any, *, asked: UUID = OLD) -> None:
+def answer(assignment: Assignment, records: bytes, *, asked: UUID = OLD) -> None:
     fetcher = Fetcher(Cluster("127.0.0.1:1", SETTINGS), SETTINGS, assignment)
-    found = PartitionData(partition_index=0, records=[bytes(records)])
+    found = PartitionData(partition_index=0, records=[records])
     fetcher.take_answer(WHERE, found, {WHERE: FetchTarget(asked, 0, 0, 100)})
 
 
@@ -60,10 +51,8 @@ def test_where_some_brokers_have_no_ids_offsets_alone_decide(known: UUID, asked:
 
 
 def test_records_before_a_batch_with_a_wrong_length_come_first_and_then_the_error() -> None:
-    damaged = batch(10, 10)
-    damaged[8:12] = (5).to_bytes(4, "big")
     assignment = assigned()
-    answer(assignment, batch(0, 10) + damaged)
+    answer(assignment, batch(0, 10) + with_length(batch(10, 10), 5))
     state = assignment[WHERE]
     assert state.decode(check_crcs=True)
     assert [record.offset for record in state.decoded] == list(range(10))
@@ -72,9 +61,7 @@ def test_records_before_a_batch_with_a_wrong_length_come_first_and_then_the_erro
 
 
 def test_an_answer_that_begins_with_a_wrong_length_is_only_the_error() -> None:
-    damaged = batch(0, 10)
-    damaged[8:12] = (5).to_bytes(4, "big")
     assignment = assigned()
-    answer(assignment, damaged)
+    answer(assignment, with_length(batch(0, 10), 5))
     assert not assignment[WHERE].has_something
     assert isinstance(assignment[WHERE].problem, CorruptRecord)

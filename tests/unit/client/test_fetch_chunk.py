@@ -4,31 +4,10 @@ import pytest
 
 from fencepost.client.consumer.fetch_chunk import FetchChunk
 from fencepost.client.exceptions import CorruptRecord
-from fencepost.records.builder import build_batch
-from fencepost.records.control import build_marker
-from fencepost.records.header import stamp_in_place
-from fencepost.records.record import Record
 from fencepost.types import TopicPartition
+from tests.unit.client.stored import batch, marker, with_length
 
 WHERE = TopicPartition("t", 3)
-
-
-def batch(offset: int, count: int = 1, **how: int) -> bytes:
-    built = bytearray(build_batch([Record(value=b"%d" % (offset + index)) for index in range(count)], **how))
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
-
-
-def marker(offset: int) -> bytes:
-    built = bytearray(
-        build_marker(producer_id=1, producer_epoch=0, is_commit=True, coordinator_epoch=0, timestamp_ms=0)
-    )
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
-
-
-def with_length(whole: bytes, length: int) -> bytes:
-    return whole[:8] + length.to_bytes(4, "big", signed=True) + whole[12:]
 
 
 def offsets(chunk: FetchChunk) -> list[int]:

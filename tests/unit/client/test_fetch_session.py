@@ -62,14 +62,6 @@ def test_after_a_reset_the_next_request_is_full() -> None:
     assert (request.session_id, request.session_epoch, sent(request)) == (0, 0, {("t", T1, 0): 0})
 
 
-def test_a_topic_with_another_id_is_forgotten_under_the_old_one() -> None:
-    session = FetchSession()
-    session.prepare({A: target(9)}, FetchRequest())
-    session.answered(77)
-    request = session.prepare({A: target(0, T2)}, FetchRequest())
-    assert (sent(request), forgotten(request)) == ({("t", T2, 0): 0}, {("t", T1, 0)})
-
-
 def test_a_session_does_not_mix_names_and_ids() -> None:
     session = FetchSession()
     session.prepare({A: target(0)}, FetchRequest())

@@ -8,36 +8,10 @@ from fencepost.client import offsets
 from fencepost.client.cluster import Cluster
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.time_limits import Deadline
-from fencepost.records.builder import build_batch
-from fencepost.records.control import build_marker
-from fencepost.records.header import split_batches, stamp_in_place
-from fencepost.records.record import Record
+from fencepost.records.header import split_batches
 from fencepost.types import OffsetRange, TopicPartition
 from fencepost.wire.messages.fetch import AbortedTransaction, PartitionData
-
-
-def batch(offset: int, count: int, *, producer_id: int = -1, last_offset_delta: int | None = None) -> bytes:
-    is_transactional = producer_id >= 0
-    return build_batch(
-        [Record(offset=offset + index, value=b"v") for index in range(count)],
-        base_offset=offset,
-        producer_id=producer_id,
-        producer_epoch=0 if is_transactional else -1,
-        base_sequence=0 if is_transactional else -1,
-        is_transactional=is_transactional,
-        last_offset_delta=last_offset_delta,
-    )
-
-
-def marker(offset: int, producer_id: int, *, is_commit: bool) -> bytes:
-    built = bytearray(
-        build_marker(
-            producer_id=producer_id, producer_epoch=0, is_commit=is_commit, coordinator_epoch=0, timestamp_ms=0
-        )
-    )
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return bytes(built)
-
+from tests.unit.client.stored import batch, marker
 
 LOG = b"".join(
     [

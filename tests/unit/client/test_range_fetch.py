@@ -12,11 +12,9 @@ from fencepost.client.consumer.fetch_chunk import FetchChunk
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.exceptions import CorruptRecord
 from fencepost.client.net.connection import Connection
-from fencepost.records.builder import build_batch
-from fencepost.records.header import stamp_in_place
-from fencepost.records.record import Record
 from fencepost.types import OffsetRange, TopicPartition
 from fencepost.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from tests.unit.client.stored import batch, with_length
 
 WHERE = TopicPartition("t", 0)
 
@@ -35,26 +33,14 @@ class FakeConnection:
         return None, FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=[row])])
 
 
-def batch(offset: int, count: int) -> bytearray:
-    built = bytearray(build_batch([Record(value=b"%d" % (offset + index)) for index in range(count)]))
-    stamp_in_place(built, base_offset=offset, leader_epoch=0)
-    return built
-
-
-def damaged(offset: int) -> bytearray:
-    built = batch(offset, 10)
-    built[8:12] = (5).to_bytes(4, "big")
-    return built
-
-
-def ranged(records: bytearray, end: int) -> tuple[RangeFetch, FakeConnection]:
-    connection = FakeConnection(bytes(records))
+def ranged(records: bytes, end: int) -> tuple[RangeFetch, FakeConnection]:
+    connection = FakeConnection(records)
     wanted = PartitionRange(WHERE, UUID(int=1), OffsetRange(0, end))
     return RangeFetch(cast(Connection, connection), ConsumerSettings(), wanted, leader_epoch=0), connection
 
 
 def test_what_lies_before_a_batch_with_a_wrong_length_comes_first_and_then_the_error() -> None:
-    fetch, connection = ranged(batch(0, 10) + damaged(10), 20)
+    fetch, connection = ranged(batch(0, 10) + with_length(batch(10, 10), 5), 20)
     chunks = fetch.chunks(0)
     assert next(chunks).next_offset == 10
     with pytest.raises(CorruptRecord, match="t-0 at offset 10"):
@@ -63,12 +49,12 @@ def test_what_lies_before_a_batch_with_a_wrong_length_comes_first_and_then_the_e
 
 
 def test_damage_behind_the_end_of_the_range_is_not_the_readers() -> None:
-    fetch, _ = ranged(batch(0, 10) + damaged(10), 10)
+    fetch, _ = ranged(batch(0, 10) + with_length(batch(10, 10), 5), 10)
     assert [chunk.next_offset for chunk in fetch.chunks(0)] == [10]
 
 
 def test_damage_at_the_very_place_is_raised_at_once() -> None:
-    fetch, _ = ranged(damaged(0), 10)
+    fetch, _ = ranged(with_length(batch(0, 10), 5), 10)
     with pytest.raises(CorruptRecord, match="t-0 at offset 0"):
         next(fetch.chunks(0))
 
@@ -76,9 +62,9 @@ def test_damage_at_the_very_place_is_raised_at_once() -> None:
 def test_a_batch_that_fails_its_checksum_is_named_by_its_own_offset_behind_the_rows_before_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    flipped = batch(10, 10)
+    flipped = bytearray(batch(10, 10))
     flipped[-1] ^= 1
-    chunk = FetchChunk(WHERE, bytes(batch(0, 10) + flipped), fetch_offset=0)
+    chunk = FetchChunk(WHERE, batch(0, 10) + flipped, fetch_offset=0)
     reader = RangeReader(Cluster("127.0.0.1:1", ConsumerSettings()), ConsumerSettings())
     monkeypatch.setattr(reader, "_chunks", lambda _: iter([chunk]))
     found = reader.read(PartitionRange(WHERE, UUID(int=1), OffsetRange(0, 20)), include_headers=False)
