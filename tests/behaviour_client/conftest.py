@@ -50,7 +50,8 @@ def kafka_servers() -> Iterator[str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "servers" in metafunc.fixturenames:
+    is_given = any("servers" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
+    if "servers" in metafunc.fixturenames and not is_given:
         mark = metafunc.definition.get_closest_marker("brokers") or all_brokers
         chosen = [pytest.param(each, marks=pytest.mark.kafka) if "kafka" in each else each for each in mark.args]
         metafunc.parametrize("servers", chosen, indirect=True)
