@@ -9,7 +9,6 @@ from fencepost.wire.messages.list_offsets import ListOffsetsPartition, ListOffse
 from tests.unit.broker.builders import Broker, fetch_request
 from tests.unit.broker.cleaning_driver import (
     ROUND_MS,
-    SEGMENT_BYTES,
     KeyedProducer,
     batches,
     clean,
@@ -273,10 +272,3 @@ def test_a_full_disk_puts_cleaning_off_and_loses_nothing(caplog: pytest.LogCaptu
     clean(broker)
     assert stored(broker.disk, NEEDLE) == 0
     assert broker.values("kept") == [b"kept"] * 8
-
-
-def test_segments_are_small_enough_for_these_tests() -> None:
-    broker = small_broker()
-    fill(broker, segments=3)
-    assert sum(name.endswith(".journal") for name in broker.disk.list_names()) >= 3
-    assert broker.settings.log_segment_bytes == SEGMENT_BYTES

@@ -77,14 +77,3 @@ def test_an_unknown_owner_is_refused(broker: Broker, shop: tuple[int, int], vers
     refused = {0: ErrorCode.INVALID_PRODUCER_ID_MAPPING}
     assert add(broker, shop, 0, version=version, transactional_id="nobody") == refused
     assert add(broker, (shop[0] + 1, shop[1]), 0, version=version) == refused
-
-
-def test_clients_cannot_add_internal_topics(broker: Broker, shop: tuple[int, int]) -> None:
-    refused = {0: ErrorCode.TOPIC_AUTHORIZATION_FAILED}
-    assert add(broker, shop, 0, topic="__consumer_offsets", version=3) == refused
-
-
-def test_verification_adds_nothing(broker: Broker, shop: tuple[int, int]) -> None:
-    add(broker, shop, 0)
-    assert add(broker, shop, 0, 1, version=5, verify_only=True) == {0: 0, 1: ErrorCode.TRANSACTION_ABORTABLE}
-    assert add(broker, shop, 1, version=5, verify_only=True) == {1: ErrorCode.TRANSACTION_ABORTABLE}

@@ -59,12 +59,6 @@ def test_more_replicas_are_accepted_and_one_copy_is_kept(broker: Broker) -> None
     assert (result.error_code, result.replication_factor) == (ErrorCode.NONE, 3)
 
 
-def test_validation_creates_nothing(broker: Broker) -> None:
-    (result,) = create(broker, CreatableTopic("orders", 2, 1), validate_only=True)
-    assert (result.error_code, result.num_partitions, bool(result.configs)) == (ErrorCode.NONE, 2, True)
-    assert "orders" not in broker.core.state.catalogue.topics
-
-
 def test_a_manual_assignment_counts_the_partitions(broker: Broker) -> None:
     rows = [CreatableReplicaAssignment(index, [1]) for index in (1, 0)]
     create(broker, CreatableTopic("orders", -1, -1, rows))
@@ -188,15 +182,15 @@ def test_a_fitting_assignment_is_taken(broker: Broker) -> None:
     assert partition_count(broker, "orders") == 3
 
 
-def test_validation_adds_nothing(broker: Broker) -> None:
-    broker.create_topic("orders", 2)
-    assert grow(broker, "orders", 3, validate_only=True).error_code == ErrorCode.NONE
-    assert partition_count(broker, "orders") == 2
-
-
 def test_a_topic_that_comes_twice_is_refused_once(broker: Broker) -> None:
     broker.create_topic("orders", 2)
     topics = [CreatePartitionsTopic("orders", 3, None), CreatePartitionsTopic("orders", 4, None)]
     (result,) = broker.ask(CreatePartitionsRequest(topics)).results
     assert result.error_code == ErrorCode.INVALID_REQUEST
+    assert partition_count(broker, "orders") == 2
+
+
+def test_validation_adds_nothing(broker: Broker) -> None:
+    broker.create_topic("orders", 2)
+    assert grow(broker, "orders", 3, validate_only=True).error_code == ErrorCode.NONE
     assert partition_count(broker, "orders") == 2

@@ -40,15 +40,6 @@ def test_the_classic_flow_ends_a_transaction_under_the_same_epoch(
     assert again.error_code == ErrorCode.NONE
 
 
-@pytest.mark.parametrize("committed", [True, False])
-def test_from_v5_the_answer_carries_the_identity_of_the_next_transaction(
-    broker: Broker, shop: tuple[int, int], committed: bool
-) -> None:
-    broker.produce_in_transaction("orders", b"a", identity=shop, transactional_id="shop")
-    reply = end(broker, shop, committed=committed)
-    assert (reply.error_code, reply.producer_id, reply.producer_epoch) == (0, shop[0], shop[1] + 1)
-
-
 def test_everything_of_a_commit_becomes_visible_at_once_and_survives_a_kill(
     broker: Broker, shop: tuple[int, int]
 ) -> None:
@@ -66,19 +57,6 @@ def test_everything_of_a_commit_becomes_visible_at_once_and_survives_a_kill(
             assert seen.aborted_transactions == []
 
 
-def test_a_repeated_end_is_recognised(broker: Broker, shop: tuple[int, int]) -> None:
-    broker.produce_in_transaction("orders", b"a", identity=shop, transactional_id="shop")
-    first = end(broker, shop)
-    again = end(broker, shop)
-    assert (again.error_code, again.producer_epoch) == (ErrorCode.NONE, first.producer_epoch)
-    assert end(broker, shop, committed=False).error_code == ErrorCode.INVALID_TXN_STATE
-
-
-@pytest.mark.parametrize("version", versions_of("EndTxn"))
-def test_a_commit_without_a_transaction_is_refused(broker: Broker, shop: tuple[int, int], version: int) -> None:
-    assert end(broker, shop, version=version).error_code == ErrorCode.INVALID_TXN_STATE
-
-
 @pytest.mark.parametrize(
     ("version", "error_code"),
     [(1, ErrorCode.INVALID_PRODUCER_EPOCH), (2, ErrorCode.PRODUCER_FENCED), (5, ErrorCode.PRODUCER_FENCED)],
@@ -90,21 +68,3 @@ def test_a_fenced_producer_is_told_so_in_the_words_of_the_version(
     broker.ask(EndTxnRequest("shop", *shop, committed=False), 5)
     broker.init_producer("shop")
     assert end(broker, shop, version=version).error_code == error_code
-
-
-def test_a_new_instance_aborts_what_the_old_one_left(broker: Broker, shop: tuple[int, int]) -> None:
-    broker.produce_in_transaction("orders", b"a", identity=shop, transactional_id="shop")
-    broker.init_producer("shop")
-    seen = broker.fetch("orders", isolation_level=READ_COMMITTED)
-    assert (seen.last_stable_offset, len(seen.aborted_transactions)) == (2, 1)
-
-
-def test_a_transaction_that_takes_too_long_is_aborted(broker: Broker) -> None:
-    broker.create_topic("orders")
-    identity = broker.init_producer("shop", timeout_ms=5_000)
-    broker.produce_in_transaction("orders", b"a", identity=identity, transactional_id="shop")
-    broker.sleep(10_000)
-    assert state_of(broker) == "Ongoing"
-    broker.sleep(10_000)
-    assert state_of(broker) == "CompleteAbort"
-    assert end(broker, identity).error_code == ErrorCode.PRODUCER_FENCED

@@ -128,24 +128,6 @@ def test_a_read_committed_long_poll_ends_when_the_transaction_does(filled: Broke
     assert sizes(sent.reply) == {0: 2}
 
 
-def test_an_aborted_transaction_is_named_to_read_committed_readers_only(filled: Broker) -> None:
-    identity = filled.init_producer("shop")
-    filled.produce_in_transaction("orders", b"c", identity=identity, transactional_id="shop")
-    filled.ask(EndTxnRequest("shop", *identity, committed=False), 5)
-    seen = filled.fetch("orders", isolation_level=READ_COMMITTED)
-    assert [(each.producer_id, each.first_offset) for each in seen.aborted_transactions] == [(identity[0], 2)]
-    assert filled.fetch("orders").aborted_transactions is None
-
-
-def test_an_open_transaction_holds_readers_of_committed_records_back(filled: Broker) -> None:
-    identity = filled.init_producer("shop")
-    filled.produce_in_transaction("orders", b"c", identity=identity, transactional_id="shop")
-    filled.produce("orders", b"d")
-    seen = filled.fetch("orders", isolation_level=READ_COMMITTED)
-    assert (seen.last_stable_offset, seen.high_watermark, len(batches_in(seen.records))) == (2, 4, 1)
-    assert len(batches_in(filled.fetch("orders").records)) == 3
-
-
 def test_the_first_batch_is_returned_even_if_it_is_larger_than_the_limit(filled: Broker) -> None:
     request = fetch_request("orders", 0)
     request.max_bytes = request.topics[0].partitions[0].partition_max_bytes = 1
@@ -184,17 +166,3 @@ def test_a_session_by_topic_id_survives_as_long_as_the_topic_does(filled: Broker
     filled.produce("orders", b"c")
     (topic,) = filled.ask(fetch_request("orders", session=(opened.session_id, 1)), 17).responses
     assert len(batches_in(topic.partitions[0].records)) == 2
-
-
-@pytest.mark.parametrize(
-    ("epoch", "error_code"),
-    [(5, ErrorCode.INVALID_FETCH_SESSION_EPOCH), (1, ErrorCode.NONE)],
-)
-def test_a_session_goes_by_its_epochs(filled: Broker, epoch: int, error_code: ErrorCode) -> None:
-    opened = filled.ask(fetch_request("orders", 0, session=(0, 0)), 12)
-    assert filled.ask(fetch_request("orders", session=(opened.session_id, epoch)), 12).error_code == error_code
-
-
-def test_a_session_that_nobody_opened_is_not_found(filled: Broker) -> None:
-    answer = filled.ask(fetch_request("orders", session=(77, 1)), 12)
-    assert answer.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND

@@ -31,22 +31,6 @@ def test_producer_ids_are_never_given_again_after_a_crash(broker: Broker) -> Non
 
 
 @pytest.mark.parametrize(
-    ("transactional_id", "timeout_ms", "more", "error_code"),
-    [
-        pytest.param("", 1000, {}, ErrorCode.INVALID_REQUEST, id="empty id"),
-        pytest.param("shop", 0, {}, ErrorCode.INVALID_TRANSACTION_TIMEOUT, id="no timeout"),
-        pytest.param("shop", 10**9, {}, ErrorCode.INVALID_TRANSACTION_TIMEOUT, id="long timeout"),
-        pytest.param("shop", 1000, {"producer_id": 5}, ErrorCode.INVALID_REQUEST, id="half an identity"),
-    ],
-)
-def test_a_bad_request_is_refused_without_an_identity(
-    broker: Broker, transactional_id: str, timeout_ms: int, more: dict[str, int], error_code: ErrorCode
-) -> None:
-    reply = init(broker, transactional_id, timeout_ms=timeout_ms, **more)
-    assert (reply.error_code, reply.producer_id, reply.producer_epoch) == (error_code, -1, -1)
-
-
-@pytest.mark.parametrize(
     ("version", "error_code"), [(3, ErrorCode.INVALID_PRODUCER_EPOCH), (4, ErrorCode.PRODUCER_FENCED)]
 )
 def test_a_fenced_producer_cannot_come_back_with_its_old_identity(

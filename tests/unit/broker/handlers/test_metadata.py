@@ -53,12 +53,6 @@ def test_the_answer_waits_until_the_created_topic_is_on_disk(broker: Broker) -> 
     assert sent.reply.topics[0].error_code == ErrorCode.NONE
 
 
-def test_a_client_may_forbid_creation(broker: Broker) -> None:
-    (topic,) = broker.ask(MetadataRequest(wanted("orders"), allow_auto_topic_creation=False), 12).topics
-    assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert "orders" not in broker.core.state.catalogue.topics
-
-
 def test_the_broker_may_forbid_creation() -> None:
     broker = Broker(auto_create_topics_enable="false")
     (topic,) = broker.ask(MetadataRequest(wanted("orders")), 12).topics

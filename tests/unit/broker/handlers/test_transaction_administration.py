@@ -7,7 +7,6 @@ import pytest
 from fencepost.errors import ErrorCode
 from fencepost.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
 from fencepost.wire.messages.describe_transactions import DescribeTransactionsRequest
-from fencepost.wire.messages.end_txn import EndTxnRequest
 from fencepost.wire.messages.list_transactions import ListTransactionsRequest
 from fencepost.wire.messages.write_txn_markers import (
     WritableTxnMarker,
@@ -45,32 +44,6 @@ def producers(broker: Broker, topic: str = "orders", partition: int = 0) -> Any:
     return broker.ask(DescribeProducersRequest([TopicRequest(topic, [partition])])).topics[0].partitions[0]
 
 
-def test_a_producer_is_described_with_its_open_transaction(broker: Broker, shop: tuple[int, int]) -> None:
-    broker.produce("orders", b"before")
-    broker.produce_in_transaction("orders", b"a", b"b", identity=shop, transactional_id="shop")
-    (found,) = producers(broker).active_producers
-    assert (found.producer_id, found.producer_epoch) == shop
-    assert (found.last_sequence, found.last_timestamp, found.current_txn_start_offset) == (1, broker.now.wall_ms, 1)
-    broker.ask(EndTxnRequest("shop", *shop, committed=True), 5)
-    (found,) = producers(broker).active_producers
-    assert (found.producer_epoch, found.current_txn_start_offset) == (shop[1] + 1, -1)
-    assert found.coordinator_epoch == broker.core.state.catalogue.broker_epoch
-
-
-@pytest.mark.parametrize(
-    ("topic", "partition", "error_code"),
-    [
-        ("orders", 9, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        ("nowhere", 0, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
-        ("a b", 0, ErrorCode.INVALID_TOPIC_EXCEPTION),
-    ],
-)
-def test_producers_of_an_unknown_partition_are_not_described(
-    broker: Broker, shop: tuple[int, int], topic: str, partition: int, error_code: ErrorCode
-) -> None:
-    assert producers(broker, topic, partition).error_code == error_code
-
-
 def test_a_transaction_is_described_with_its_partitions(broker: Broker, shop: tuple[int, int]) -> None:
     for partition in (1, 0):
         broker.produce_in_transaction("orders", b"a", identity=shop, transactional_id="shop", partition=partition)
@@ -78,12 +51,6 @@ def test_a_transaction_is_described_with_its_partitions(broker: Broker, shop: tu
     assert (found.error_code, found.transaction_state, found.transaction_timeout_ms) == (0, "Ongoing", 60_000)
     assert (found.transaction_start_time_ms, found.producer_id, found.producer_epoch) == (broker.now.wall_ms, *shop)
     assert [(topic.topic, topic.partitions) for topic in found.topics] == [("orders", [0, 1])]
-
-
-def test_unknown_transactional_ids_are_told_apart_from_bad_ones(broker: Broker) -> None:
-    unknown, bad = broker.ask(DescribeTransactionsRequest(["nobody", ""])).transaction_states
-    assert (unknown.transactional_id, unknown.error_code) == ("nobody", ErrorCode.TRANSACTIONAL_ID_NOT_FOUND)
-    assert bad.error_code == ErrorCode.INVALID_REQUEST
 
 
 @pytest.mark.parametrize("version", versions_of("ListTransactions"))
@@ -111,13 +78,6 @@ def test_transactions_are_listed_by_duration_and_pattern(broker: Broker, shop: t
 
     assert (listed(duration_filter=4_999), listed(duration_filter=5_000)) == (["shop"], [])
     assert (listed(transactional_id_pattern="sh.*"), listed(transactional_id_pattern="sh")) == (["shop"], [])
-
-
-def test_bad_filters_are_told(broker: Broker) -> None:
-    reply = broker.ask(ListTransactionsRequest(state_filters=["Foo", "Empty"]))
-    assert (reply.error_code, reply.unknown_state_filters) == (ErrorCode.NONE, ["Foo"])
-    reply = broker.ask(ListTransactionsRequest(transactional_id_pattern="["))
-    assert reply.error_code == ErrorCode.INVALID_REGULAR_EXPRESSION
 
 
 @pytest.mark.parametrize("version", versions_of("WriteTxnMarkers"))
