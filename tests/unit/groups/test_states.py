@@ -56,34 +56,14 @@ def group_in(state: ClassicGroupState) -> tuple[Coordinator, str]:
 
 
 PARKED = "parked"
+UNKNOWN, REBALANCING = E.UNKNOWN_MEMBER_ID, E.REBALANCE_IN_PROGRESS
 # Per state: what a known member hears to join, sync, heartbeat, commit, transactional commit, leave.
 ANSWERS = {
-    ClassicGroupState.EMPTY: (
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-    ),
-    ClassicGroupState.PREPARING_REBALANCE: (
-        PARKED,
-        E.REBALANCE_IN_PROGRESS,
-        E.REBALANCE_IN_PROGRESS,
-        E.NONE,
-        E.NONE,
-        E.NONE,
-    ),
-    ClassicGroupState.COMPLETING_REBALANCE: (E.NONE, E.NONE, E.NONE, E.REBALANCE_IN_PROGRESS, E.NONE, E.NONE),
+    ClassicGroupState.EMPTY: (UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN),
+    ClassicGroupState.PREPARING_REBALANCE: (PARKED, REBALANCING, REBALANCING, E.NONE, E.NONE, E.NONE),
+    ClassicGroupState.COMPLETING_REBALANCE: (E.NONE, E.NONE, E.NONE, REBALANCING, E.NONE, E.NONE),
     ClassicGroupState.STABLE: (E.NONE, E.NONE, E.NONE, E.NONE, E.NONE, E.NONE),
-    ClassicGroupState.DEAD: (
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.UNKNOWN_MEMBER_ID,
-        E.GROUP_ID_NOT_FOUND,
-        E.ILLEGAL_GENERATION,
-        E.UNKNOWN_MEMBER_ID,
-    ),
+    ClassicGroupState.DEAD: (UNKNOWN, UNKNOWN, UNKNOWN, E.GROUP_ID_NOT_FOUND, E.ILLEGAL_GENERATION, UNKNOWN),
 }
 
 

@@ -21,8 +21,7 @@ def static_group(**settings: int) -> tuple[Coordinator, str, str]:
     return coordinator, leader, follower
 
 
-def test_a_static_member_joins_without_asking_for_an_id_first():
-    coordinator = Coordinator()
+def test_a_static_member_joins_without_asking_for_an_id_first(coordinator):
     reply = coordinator.answered[coordinator.join(group_instance_id="one")]
     assert (reply.error_code, reply.member_id, reply.generation_id) == (ErrorCode.NONE, "one-1", 1)
 
@@ -84,8 +83,7 @@ def test_a_static_member_that_comes_back_while_the_leader_assigns_makes_everybod
     assert coordinator.state.classic[GROUP].state is ClassicGroupState.PREPARING_REBALANCE
 
 
-def test_a_static_member_that_comes_back_with_another_protocol_starts_a_rebalance():
-    coordinator = Coordinator()
+def test_a_static_member_that_comes_back_with_another_protocol_starts_a_rebalance(coordinator):
     both = (Protocol("range", b""), Protocol("sticky", b""))
     first = coordinator.answered[coordinator.join(group_instance_id="one", protocols=both)]
     coordinator.sync(first.member_id, 1, group_instance_id="one")
@@ -114,8 +112,3 @@ def test_an_administrator_removes_a_static_member_by_its_instance_id():
     removed = coordinator.leave(MemberIdentity("", "two"), MemberIdentity("", "nobody"), MemberIdentity("", None))
     assert removed == [ErrorCode.NONE, ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.UNKNOWN_MEMBER_ID]
     assert list(coordinator.state.classic[GROUP].members) == [leader]
-
-
-def test_an_unknown_instance_id_is_an_unknown_member():
-    coordinator, leader, _ = static_group()
-    assert coordinator.heartbeat(leader, 1, group_instance_id="three") is ErrorCode.UNKNOWN_MEMBER_ID

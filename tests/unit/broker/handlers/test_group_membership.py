@@ -175,7 +175,14 @@ def test_groups_are_listed_with_what_the_version_can_tell(shop: Broker, version:
 
 @pytest.mark.parametrize(
     ("states", "types", "is_listed"),
-    [(["completingrebalance"], [], True), (["Empty"], [], False), ([], ["Classic"], True), ([], ["consumer"], False)],
+    [
+        (["completingrebalance"], [], True),
+        (["Empty"], [], False),
+        ([], ["Classic"], True),
+        ([], ["consumer"], False),
+        (["CompletingRebalance", "Empty"], ["classic"], True),
+        (["CompletingRebalance"], ["consumer"], False),
+    ],
 )
 def test_filters_of_the_list_ignore_case(shop: Broker, states: list[str], types: list[str], is_listed: bool) -> None:
     join(shop)
