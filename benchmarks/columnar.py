@@ -28,6 +28,8 @@ from support.figures import Figure, run_benchmark
 from fencepost.records.columnar import decode_batches, encode_batches, murmur2_partitions
 
 KEY_BYTES, VALUE_BYTES = 10, 100
+RECORD_BYTES = 120
+"""About, in a batch."""
 BATCH_RECORDS = (10_000, 500)
 ROW_COUNT = 50_000
 REPEATS = 5
@@ -91,8 +93,7 @@ def our_round(rates: Rates, table: pa.RecordBatch) -> None:
             encode_batches,
             table,
             default_timestamp_ms=0,
-            batch_bytes_max=2**21,
-            record_count_max=batch_records,
+            batch_bytes_max=batch_records * RECORD_BYTES,
         )
         batches = rates.time(f"encode, {name}", len(table), encode)
         decode = partial(decode_batches, memoryview(b"".join(batches)))

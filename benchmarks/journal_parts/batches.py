@@ -27,7 +27,7 @@ class BatchMaker:
         self._rest = memoryview(self.batch)[STAMP_BYTES:]
 
     def stamped(self, base_offset: int) -> tuple[list[Buffer], BatchHeader]:
-        header = self.header.stamped(base_offset=base_offset, leader_epoch=0)
+        header = self.header._replace(base_offset=base_offset, leader_epoch=0)
         return [stamp(header), self._rest], header
 
 

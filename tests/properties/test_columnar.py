@@ -12,6 +12,7 @@ from fencepost.records.columnar import (
     decode_batches,
     encode_batches,
     murmur2_partitions,
+    stamp_producer,
 )
 from fencepost.records.compression import Compression
 from fencepost.records.header import read_header, stamp_in_place
@@ -65,16 +66,14 @@ def offsets_stamped(batches: list[bytearray], base_offset: int) -> bytes:
     window=st.tuples(st.integers(0, 40), st.integers(0, 40)),
     codec=st.sampled_from(Compression),
     stamp=STAMPS,
-    batch_bytes_max=st.integers(60_000, 200_000),
-    record_count_max=st.integers(1, 50),
+    spare_bytes=st.integers(0, 1000) | st.integers(0, 200_000),
 )
 def test_batches_are_the_plain_builders_and_rows_survive(
     rows: list[tuple],
     window: tuple[int, int],
     codec: Compression,
     stamp: ProducerStamp,
-    batch_bytes_max: int,
-    record_count_max: int,
+    spare_bytes: int,
 ) -> None:
     table = table_of(rows).slice(*window)
     rows = rows[window[0] : window[0] + window[1]]
@@ -82,18 +81,19 @@ def test_batches_are_the_plain_builders_and_rows_survive(
         Record(1000 + index, timestamp, key, value, tuple(headers))
         for index, (key, value, timestamp, headers) in enumerate(rows)
     ]
-    limits = {"batch_bytes_max": batch_bytes_max, "record_count_max": record_count_max}
-    batches = encode_batches(table, default_timestamp_ms=0, compression=codec, producer=stamp, **limits)
+    batch_bytes_max = max((len(build_batch([record])) for record in expected), default=1) + spare_bytes
+    batches = encode_batches(table, default_timestamp_ms=0, compression=codec, batch_bytes_max=batch_bytes_max)
     assert all(len(batch) <= batch_bytes_max for batch in batches)
     fetched = offsets_stamped(batches, 1000)
     assert [record for batch in batches for record in read_records(batch)] == expected
 
     start = 0
-    for batch in encode_batches(table, default_timestamp_ms=0, producer=stamp, **limits):
+    for batch in encode_batches(table, default_timestamp_ms=0, batch_bytes_max=batch_bytes_max):
         end = start + read_header(batch).record_count
+        stamp_producer(batch, stamp)
         assert bytes(batch) == build_batch(expected[start:end], **stamp._asdict())
         with_next = build_batch(expected[start : end + 1])
-        assert end == len(rows) or end - start == record_count_max or len(with_next) > batch_bytes_max
+        assert end == len(rows) or len(with_next) > batch_bytes_max
         start, stamp = end, stamp.after(end - start)
 
     records, *place = decode_batches(fetched)

@@ -192,7 +192,7 @@ def test_every_header_is_read_as_it_was_written_and_stamping_leaves_the_checksum
     written = read_header(batch)
     assert written == header._replace(batch_length=49 + len(payload), crc=written.crc)
     assert check_crc(batch)
-    stamped = stamp(written.stamped(base_offset=base_offset, leader_epoch=leader_epoch)) + batch[STAMP_BYTES:]
+    stamped = stamp(written._replace(base_offset=base_offset, leader_epoch=leader_epoch)) + batch[STAMP_BYTES:]
     assert read_header(stamped) == written._replace(base_offset=base_offset, leader_epoch=leader_epoch)
     assert check_crc(stamped)
 

@@ -90,7 +90,7 @@ class LogWriter:
     ) -> int:
         state = log.state
         base_offset = state.end_offset
-        stamped_header = header.stamped(base_offset=base_offset, leader_epoch=LEADER_EPOCH)
+        stamped_header = header._replace(base_offset=base_offset, leader_epoch=LEADER_EPOCH)
         pieces: list[Buffer] = [stamp(stamped_header), memoryview(batch)[STAMP_BYTES:]]
         self.journal.append(log.partition_ref, pieces, stamped_header)
         self.appended_bytes += len(batch)

@@ -18,7 +18,7 @@ from fencepost.broker.partition_log import PartitionLog, PendingAppend
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
 from fencepost.partition.append import decide_marker, is_transaction_open
-from fencepost.records.builder import build_single
+from fencepost.records.builder import build_batch
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
 from fencepost.transactions.decide_add_partitions import decide_add_partitions, verify_partitions
@@ -85,7 +85,7 @@ class TransactionCoordinator:
         logs = self._core.state.logs
         if not isinstance(entry, Marker):
             count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
-            batch = build_single(encode_log_record(entry, timestamp_ms=now_ms))
+            batch = build_batch([encode_log_record(entry, timestamp_ms=now_ms)])
             return PendingAppend(logs[partition_of(entry, count)], batch)
         log = logs.get(entry.topic_partition)
         if log is None:

@@ -10,7 +10,6 @@ from fencepost.records.compression import Compression, compress
 from fencepost.records.header import (
     CONTROL_FLAG,
     DELETE_HORIZON_FLAG,
-    MAGIC,
     TIMESTAMP_TYPE_FLAG,
     TRANSACTIONAL_FLAG,
     BatchHeader,
@@ -23,8 +22,6 @@ from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_T
 _NULL_LENGTH = encode_varint(-1)
 _NO_HEADERS = encode_varint(0)
 _ATTRIBUTES = b"\x00"
-_NO_DELTAS = _ATTRIBUTES + 2 * encode_varint(0)
-"""The attributes of a record that has the timestamp and the offset of its batch, and its two deltas."""
 
 
 def build_batch(
@@ -65,10 +62,7 @@ def build_batch(
         compression = Compression.NONE
     header = BatchHeader(
         base_offset=base_offset,
-        batch_length=0,
         leader_epoch=leader_epoch,
-        magic=MAGIC,
-        crc=0,
         attributes=compression
         | (append_time_ms is not None) * TIMESTAMP_TYPE_FLAG
         | is_transactional * TRANSACTIONAL_FLAG
@@ -82,22 +76,6 @@ def build_batch(
         base_sequence=base_sequence,
         record_count=len(records),
     )
-    return write_header(header, payload) + payload
-
-
-def build_single(
-    record: Record,
-    *,
-    producer_id: int = NO_PRODUCER_ID,
-    producer_epoch: int = NO_PRODUCER_EPOCH,
-    attributes: int = 0,
-) -> bytes:
-    """A batch of one record, the same bytes as `build_batch`: coordinators write four of them for a transaction."""
-    encoded = (_NO_DELTAS, _encode_bytes(record.key), _encode_bytes(record.value), _encode_headers(record.headers))
-    body = b"".join(encoded)
-    payload = encode_varint(len(body)) + body
-    times = record.timestamp_ms, record.timestamp_ms
-    header = BatchHeader(0, 0, -1, MAGIC, 0, attributes, 0, *times, producer_id, producer_epoch, NO_SEQUENCE, 1)
     return write_header(header, payload) + payload
 
 

@@ -8,8 +8,8 @@ import struct
 from typing import NamedTuple
 
 from fencepost.errors import invariant
-from fencepost.records.builder import build_single
-from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, read_header
+from fencepost.records.builder import build_batch
+from fencepost.records.header import read_header
 from fencepost.records.reader import read_records
 from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.types import Buffer
@@ -37,8 +37,9 @@ def build_marker(
         key=_KEY.pack(_VERSION, _COMMIT if is_commit else _ABORT),
         value=_VALUE.pack(_VERSION, coordinator_epoch),
     )
-    attributes = TRANSACTIONAL_FLAG | CONTROL_FLAG
-    return build_single(record, producer_id=producer_id, producer_epoch=producer_epoch, attributes=attributes)
+    return build_batch(
+        [record], producer_id=producer_id, producer_epoch=producer_epoch, is_transactional=True, is_control=True
+    )
 
 
 def read_marker(batch: Buffer) -> ControlMarker | None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from crc32c import crc32c
 
 from fencepost.records.record import InvalidRecordBatch, increment_sequence
-from fencepost.types import NO_SEQUENCE, Buffer
+from fencepost.types import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP, Buffer
 
 HEADER_BYTES = 61
 MAGIC = 2
@@ -44,23 +44,19 @@ class TimestampType(IntEnum):
 
 
 class BatchHeader(NamedTuple):
-    base_offset: int
-    batch_length: int
-    leader_epoch: int
-    magic: int
-    crc: int
-    attributes: int
-    last_offset_delta: int
-    base_timestamp: int
-    max_timestamp: int
-    producer_id: int
-    producer_epoch: int
-    base_sequence: int
-    record_count: int
-
-    def stamped(self, *, base_offset: int, leader_epoch: int) -> "BatchHeader":
-        """With the two fields that a broker assigns. Half the price of `_replace`, on the path of every append."""
-        return BatchHeader(base_offset, self.batch_length, leader_epoch, *self[3:])
+    base_offset: int = 0
+    batch_length: int = 0
+    leader_epoch: int = -1
+    magic: int = MAGIC
+    crc: int = 0
+    attributes: int = 0
+    last_offset_delta: int = 0
+    base_timestamp: int = NO_TIMESTAMP
+    max_timestamp: int = NO_TIMESTAMP
+    producer_id: int = NO_PRODUCER_ID
+    producer_epoch: int = NO_PRODUCER_EPOCH
+    base_sequence: int = NO_SEQUENCE
+    record_count: int = 0
 
     @property
     def size_bytes(self) -> int:
@@ -134,7 +130,7 @@ def stamp(header: BatchHeader) -> bytes:
 
 def stamp_in_place(batch: bytearray | memoryview, *, base_offset: int, leader_epoch: int) -> None:
     """The same for a batch that lies in a buffer of one's own."""
-    batch[:STAMP_BYTES] = stamp(read_header(batch).stamped(base_offset=base_offset, leader_epoch=leader_epoch))
+    batch[:STAMP_BYTES] = stamp(read_header(batch)._replace(base_offset=base_offset, leader_epoch=leader_epoch))
 
 
 def check_crc(batch: Buffer) -> bool:

@@ -10,11 +10,12 @@ batch out of sequence, a wrong maximum timestamp), this refuses or leaves the by
 
 import contextlib
 
-from fencepost.errors import ErrorCode, Refusal
+from fencepost.errors import Refusal
 from fencepost.records.compression import Compression
 from fencepost.records.header import BatchHeader
 from fencepost.records.reader import read_payload, view_payload
 from fencepost.records.record import InvalidRecordBatch
+from fencepost.records.validation import invalid
 from fencepost.records.varint import read_varint, read_varlong
 from fencepost.types import Buffer
 
@@ -30,9 +31,9 @@ def validate_record_lengths(batch: Buffer, header: BatchHeader) -> Refusal | Non
         payload = view_payload(batch, header)
         position = _end_of_records(payload, header.record_count)
     except IndexError:
-        return _invalid(f"{header.record_count} records do not fit in the batch's {len(payload)} bytes")
+        return invalid(f"{header.record_count} records do not fit in the batch's {len(payload)} bytes")
     except InvalidRecordBatch as error:
-        return _invalid(str(error))
+        return invalid(str(error))
     return _refuse_extent(payload, position, header)
 
 
@@ -106,7 +107,7 @@ def validate_keyed_records(batch: Buffer, header: BatchHeader) -> Refusal | None
     try:
         return _refuse_records(read_payload(batch, header), header)
     except InvalidRecordBatch as error:
-        return _invalid(str(error))
+        return invalid(str(error))
 
 
 def _refuse_records(payload: bytes, header: BatchHeader) -> Refusal | None:
@@ -124,20 +125,20 @@ def _refuse_records(payload: bytes, header: BatchHeader) -> Refusal | None:
                 position += value_length
             position = _skip_headers(payload, position) if payload[position] else position + 1
             if position != end:
-                return _invalid(f"record {index} says that it ends at {end} and ends at {position}")
+                return invalid(f"record {index} says that it ends at {end} and ends at {position}")
             if offset_delta != index:
-                return _invalid(f"record {index} has offset delta {offset_delta}: deltas count from 0 without gaps")
+                return invalid(f"record {index} has offset delta {offset_delta}: deltas count from 0 without gaps")
             if key_length < 0:
-                return _invalid(f"record {index} has no key: a compacted topic needs one")
+                return invalid(f"record {index} has no key: a compacted topic needs one")
     except IndexError:
-        return _invalid(f"record {index} of {header.record_count} passes the end of the batch's {len(payload)} bytes")
+        return invalid(f"record {index} of {header.record_count} passes the end of the batch's {len(payload)} bytes")
     return _refuse_extent(payload, position, header)
 
 
 def _refuse_extent(payload: Buffer, position: int, header: BatchHeader) -> Refusal | None:
     if position == len(payload):
         return None
-    return _invalid(f"{header.record_count} records end at {position} of the batch's {len(payload)} bytes")
+    return invalid(f"{header.record_count} records end at {position} of the batch's {len(payload)} bytes")
 
 
 def _skip_headers(payload: bytes, position: int) -> int:
@@ -152,7 +153,3 @@ def _skip_headers(payload: bytes, position: int) -> int:
         if value_length > 0:
             position += value_length
     return position
-
-
-def _invalid(message: str) -> Refusal:
-    return Refusal(ErrorCode.INVALID_RECORD, message)

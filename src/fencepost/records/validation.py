@@ -32,21 +32,8 @@ _BATCH_LENGTH_MIN = 14
 
 def validate_record_set(records: Buffer | None, *, produce_version: int) -> Refusal | None:
     """The rules of one partition's records in a Produce request, version 3 or higher."""
-    if records is not None and len(records) >= HEADER_BYTES and _is_one_batch(records):
-        return None
-    return _refuse_record_set(records, produce_version)
-
-
-def _is_one_batch(records: Buffer) -> bool:
-    """One look at what nearly every client sends: one batch of format 2, nothing else, in a codec for all versions."""
-    header = read_header(records)
-    is_whole = header.magic == MAGIC and header.batch_length + LENGTH_END == len(records)
-    return is_whole and header.attributes & COMPRESSION_MASK < Compression.ZSTD
-
-
-def _refuse_record_set(records: Buffer | None, produce_version: int) -> Refusal | None:
     if records is None or len(records) <= _MAGIC_POSITION:
-        return _invalid("a Produce request carries one record batch for each partition and this partition has none")
+        return invalid("a Produce request carries one record batch for each partition and this partition has none")
     batch_length = int.from_bytes(records[8:LENGTH_END], "big", signed=True)
     if batch_length < _BATCH_LENGTH_MIN:
         return _corrupt(f"the batch says that {batch_length} bytes follow its length: too few for a batch")
@@ -55,15 +42,15 @@ def _refuse_record_set(records: Buffer | None, produce_version: int) -> Refusal 
         return _corrupt(f"the batch has magic {magic}, which no format uses")
     size_bytes = batch_length + LENGTH_END
     if size_bytes > len(records):
-        return _invalid(f"the batch says that it has {size_bytes} bytes and {len(records)} were sent")
+        return invalid(f"the batch says that it has {size_bytes} bytes and {len(records)} were sent")
     if magic != MAGIC:
-        return _invalid(f"the batch has magic {magic}: Produce version {produce_version} takes magic {MAGIC} only")
+        return invalid(f"the batch has magic {magic}: Produce version {produce_version} takes magic {MAGIC} only")
     if size_bytes < HEADER_BYTES:
         return _corrupt(f"the batch has {size_bytes} bytes: its header alone takes {HEADER_BYTES}")
     if (refusal := _refuse_codec(read_header(records).compression, produce_version)) is not None:
         return refusal
     if len(records) > size_bytes:
-        return _invalid(f"{len(records) - size_bytes} bytes follow the batch: a partition takes exactly one")
+        return invalid(f"{len(records) - size_bytes} bytes follow the batch: a partition takes exactly one")
     return None
 
 
@@ -73,7 +60,7 @@ def validate_client_batch(batch: Buffer, *, max_message_bytes: int, segment_byte
         return _corrupt(f"the batch has {len(batch)} bytes: its header alone takes {HEADER_BYTES}")
     header = read_header(batch)
     if header.base_offset != 0:
-        return _invalid(f"the batch has base offset {header.base_offset}: the broker assigns offsets, send 0")
+        return invalid(f"the batch has base offset {header.base_offset}: the broker assigns offsets, send 0")
     if header.size_bytes > max_message_bytes:
         return _message_too_large(header.size_bytes, max_message_bytes)
     if header.size_bytes != len(batch):
@@ -100,17 +87,17 @@ def refuse_size(size_bytes: int, *, max_message_bytes: int, segment_bytes: int) 
 def _refuse_header(header: BatchHeader) -> Refusal | None:
     """LogValidator's list, in its order."""
     if header.magic != MAGIC:
-        return _invalid(f"the batch has magic {header.magic}: only {MAGIC} is taken")
+        return invalid(f"the batch has magic {header.magic}: only {MAGIC} is taken")
     if header.last_offset_delta < 0:
-        return _invalid(f"the batch has last offset delta {header.last_offset_delta}: its offset range is empty")
+        return invalid(f"the batch has last offset delta {header.last_offset_delta}: its offset range is empty")
     if header.record_count <= 0:
-        return _invalid(f"the batch says that it has {header.record_count} records: at least one is needed")
+        return invalid(f"the batch says that it has {header.record_count} records: at least one is needed")
     if header.record_count != header.last_offset_delta + 1:
-        return _invalid(f"the batch has {header.record_count} records and last offset delta {header.last_offset_delta}")
+        return invalid(f"the batch has {header.record_count} records and last offset delta {header.last_offset_delta}")
     if header.is_control:
-        return _invalid("the batch is a control batch: clients may not write markers")
+        return invalid("the batch is a control batch: clients may not write markers")
     if header.has_producer_id and header.base_sequence < 0:
-        return _invalid(f"the batch has producer id {header.producer_id} and base sequence {header.base_sequence}")
+        return invalid(f"the batch has producer id {header.producer_id} and base sequence {header.base_sequence}")
     return None
 
 
@@ -128,7 +115,7 @@ def _message_too_large(size_bytes: int, max_message_bytes: int) -> Refusal:
     return Refusal(ErrorCode.MESSAGE_TOO_LARGE, message)
 
 
-def _invalid(message: str) -> Refusal:
+def invalid(message: str) -> Refusal:
     return Refusal(ErrorCode.INVALID_RECORD, message)
 
 

@@ -135,7 +135,7 @@ class PartitionDriver:
                 coordinator_epoch=coordinator_epoch,
                 timestamp_ms=timestamp_ms,
             )
-            header = read_header(batch).stamped(base_offset=decision.base_offset, leader_epoch=0)
+            header = read_header(batch)._replace(base_offset=decision.base_offset, leader_epoch=0)
             marker = read_marker(batch)
             self.journal.append((header, marker))
             apply_batch(self.state, header, marker)

@@ -1,12 +1,10 @@
 import pytest
 
 from fencepost.errors import InvariantBroken
-from fencepost.records.builder import build_batch, build_single
+from fencepost.records.builder import build_batch
 from fencepost.records.compression import Compression
 from fencepost.records.header import (
-    CONTROL_FLAG,
     HEADER_BYTES,
-    TRANSACTIONAL_FLAG,
     TimestampType,
     check_crc,
     read_header,
@@ -28,20 +26,6 @@ def test_one_record_is_laid_out_byte_for_byte_as_the_format_says() -> None:
         " 02 68 02 78"  # h: x
         " 02 6e 01"  # n: null
     )
-
-
-@pytest.mark.parametrize(
-    "record",
-    [
-        Record(timestamp_ms=1000, key=b"k", value=b"v" * 2000, headers=(("h", b"x"), ("n", None))),
-        Record(timestamp_ms=-1, key=b"", value=None),
-        Record(timestamp_ms=2**62),
-    ],
-)
-def test_a_batch_of_one_record_is_the_same_however_it_is_built(record: Record) -> None:
-    assert build_single(record) == build_batch([record])
-    marked = build_single(record, producer_id=7, producer_epoch=3, attributes=TRANSACTIONAL_FLAG | CONTROL_FLAG)
-    assert marked == build_batch([record], producer_id=7, producer_epoch=3, is_transactional=True, is_control=True)
 
 
 def test_a_null_key_and_value_are_length_minus_one_and_empty_ones_length_zero() -> None:

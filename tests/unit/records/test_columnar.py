@@ -29,6 +29,7 @@ from fencepost.records.reader import read_records
 from fencepost.records.record import Record
 from fencepost.types import OffsetRange
 
+NO_PRODUCER = ProducerStamp()
 HEADERS_TYPE = RECORD_SCHEMA_WITH_HEADERS.field("headers").type
 KEYLESS_HEADERS = pa.array([[], [(None, b"v")]], pa.list_(pa.struct({"key": pa.string(), "value": pa.binary()})))
 
@@ -52,9 +53,12 @@ def at_offset(batch: bytearray, base_offset: int) -> bytearray:
     return batch
 
 
-def batch_of(values: list[bytes], base_offset: int, **options: object) -> bytearray:
+def batch_of(
+    values: list[bytes], base_offset: int, producer: ProducerStamp = NO_PRODUCER, **options: object
+) -> bytearray:
     table = pa.record_batch({"value": pa.array(values, pa.binary())})
     (batch,) = encode_batches(table, default_timestamp_ms=7, **options)
+    stamp_producer(batch, producer)
     return at_offset(bytearray(batch), base_offset)
 
 
@@ -162,14 +166,10 @@ def test_timestamps_of_every_unit_become_milliseconds(timestamps: pa.Array, mill
     assert (read_header(batch).base_timestamp, read_header(batch).max_timestamp) == (milliseconds[0], max(milliseconds))
 
 
-def test_batches_hold_no_more_records_than_asked_and_sequences_go_on() -> None:
-    table = pa.record_batch({"value": [b"x"] * 10})
+def test_the_sequence_of_the_next_batch_goes_on_and_wraps() -> None:
     stamp = ProducerStamp(producer_id=1, producer_epoch=0, base_sequence=2**31 - 5)
-    batches = encode_batches(table, default_timestamp_ms=0, record_count_max=4, producer=stamp)
-    headers = [read_header(batch) for batch in batches]
-    assert [header.record_count for header in headers] == [4, 4, 2]
-    assert [header.base_sequence for header in headers] == [2**31 - 5, 2**31 - 1, 3]
-    assert [header.last_offset_delta for header in headers] == [3, 3, 1]
+    assert [stamp.after(count).base_sequence for count in (4, 5, 8)] == [2**31 - 1, 0, 3]
+    assert ProducerStamp().after(4) == ProducerStamp()
 
 
 def test_record_that_fits_no_batch_is_named_by_row_and_key() -> None:
@@ -214,17 +214,15 @@ def test_offsets_outside_the_data_of_a_column_are_refused() -> None:
 
 
 def test_finished_batch_can_be_given_to_another_producer() -> None:
-    first = ProducerStamp(producer_id=5, producer_epoch=1, base_sequence=0, is_transactional=True)
-    second = first._replace(producer_epoch=2, base_sequence=40)
-    batch, expected = (
-        encode_batches(EVERYTHING, default_timestamp_ms=1, compression=Compression.ZSTD, producer=stamp)[0]
-        for stamp in (first, second)
-    )
-    stamp_producer(batch, second)
-    assert batch == expected
-    stamp_producer(batch, ProducerStamp())
-    assert not read_header(batch).is_transactional
+    (batch,) = encode_batches(EVERYTHING, default_timestamp_ms=1, compression=Compression.ZSTD)
+    plain = bytes(batch)
+    stamp_producer(batch, ProducerStamp(producer_id=5, producer_epoch=1, base_sequence=40, is_transactional=True))
+    header = read_header(batch)
+    assert (header.producer_id, header.producer_epoch, header.base_sequence) == (5, 1, 40)
+    assert header.is_transactional
     assert check_crc(batch)
+    stamp_producer(batch, ProducerStamp())
+    assert batch == plain
 
 
 def test_decoding_leaves_out_control_batches_and_counts_their_offsets() -> None:
@@ -332,17 +330,16 @@ def test_decoded_columns_encode_to_the_same_batch_again() -> None:
 
 def test_header_fields_lie_where_the_format_says() -> None:
     stamp = ProducerStamp(producer_id=2**40, producer_epoch=77, base_sequence=5, is_transactional=True)
-    (batch,) = encode_batches(pa.record_batch({"value": [b"v", b"w"]}), default_timestamp_ms=12, producer=stamp)
+    (batch,) = encode_batches(pa.record_batch({"value": [b"v", b"w"]}), default_timestamp_ms=12)
+    stamp_producer(batch, stamp)
     assert struct.unpack_from(">qiib", batch) == (0, len(batch) - 12, -1, 2)
     assert struct.unpack_from(">hiqqqhii", batch, 21) == (0x10, 1, 12, 12, 2**40, 77, 5, 2)
     assert len(batch) == HEADER_BYTES + 2 * 8
 
 
-def test_limits_must_be_positive() -> None:
-    table = pa.record_batch({"value": [b"v"]})
-    for limits in ({"batch_bytes_max": 0}, {"record_count_max": 0}):
-        with pytest.raises(ValueError, match="must be positive"):
-            encode_batches(table, default_timestamp_ms=0, **limits)
+def test_the_limit_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="must be positive"):
+        encode_batches(pa.record_batch({"value": [b"v"]}), default_timestamp_ms=0, batch_bytes_max=0)
 
 
 def test_numba_is_loaded_at_first_use() -> None:

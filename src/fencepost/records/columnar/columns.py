@@ -46,13 +46,6 @@ class RecordColumns(NamedTuple):
         return RecordColumns(self.timestamps[rows], self.keys.take(rows), self.values.take(rows), headers)
 
 
-class PlannedBatch(IntEnum):
-    """Columns of the plan: one line for each record batch."""
-
-    END_ROW = 0
-    PAYLOAD_BYTES = 1
-
-
 class Payload(IntEnum):
     """Columns of the table of payloads: one line for each record batch whose records are scanned."""
 

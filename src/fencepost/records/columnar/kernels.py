@@ -108,12 +108,11 @@ def _fixed_part_bytes(columns: RecordColumns, row: int) -> int:
 
 
 @_compiled
-def plan_batches(
-    columns: RecordColumns, payload_bytes_max: int, record_count_max: int, body_lengths: Longs, plan: Longs
-) -> int:
+def plan_batches(columns: RecordColumns, payload_bytes_max: int, body_lengths: Longs, plan: Longs) -> int:
     """Cut rows into batches, greedily. Returns how many lines of `plan` it filled, or `~row` of a row too large.
 
-    The length of each record without its length prefix is left in `body_lengths`.
+    A line is the row where a batch ends and the bytes of its payload. The length of each record without its length
+    prefix is left in `body_lengths`.
     """
     timestamps = columns.timestamps
     batch_count = 0
@@ -123,7 +122,7 @@ def plan_batches(
         fixed = _fixed_part_bytes(columns, row)
         body = fixed + _varint_bytes(timestamps[row] - timestamps[start_row]) + _varint_bytes(row - start_row)
         size = _sized_bytes(body)
-        if row > start_row and (payload_bytes + size > payload_bytes_max or row - start_row >= record_count_max):
+        if row > start_row and payload_bytes + size > payload_bytes_max:
             plan[batch_count, 0] = row
             plan[batch_count, 1] = payload_bytes
             batch_count += 1
