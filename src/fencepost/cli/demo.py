@@ -93,9 +93,9 @@ def end_on_sigterm() -> None:
 
 def tell_verdict(judgements: "Mapping[str, Judgement]", report: str) -> None:
     columns = ("purchases", "invoices", "shipments", "duplicates", "lost", "torn")
-    rows = [[name, *(getattr(judgement, column) for column in columns)] for name, judgement in judgements.items()]
+    rows = [{"pipeline": name, **vars(judgement)} for name, judgement in judgements.items()]
     click.echo()
-    print_table(["pipeline", *columns], rows, empty="")
+    print_table({name: name for name in ("pipeline", *columns)}, rows)
     click.echo(f"\nThe story with pictures: {report}\nNext:")
     for line in NEXT_COMMANDS:
         click.echo(f"  {line}")

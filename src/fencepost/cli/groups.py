@@ -1,7 +1,6 @@
 """`fencepost groups`: consumer groups, how far they are behind, where they stand, and where to set them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import click
@@ -11,7 +10,7 @@ from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import (
-    as_objects,
+    Columns,
     confirm,
     json_option,
     print_json,
@@ -22,7 +21,7 @@ from fencepost.cli.output import (
 )
 from fencepost.cli.txn_blockers import has_pending_offsets
 from fencepost.client.admin.admin import Admin
-from fencepost.client.admin.groups import GroupDescription, GroupMember
+from fencepost.client.admin.groups import GroupDescription
 from fencepost.client.exceptions import ClientError, Timeout
 from fencepost.client.offsets import count_records
 from fencepost.client.time_limits import Deadline
@@ -35,8 +34,28 @@ COMMANDS = {
     "reset": ("fencepost.cli.groups:reset", "Set the offsets of a group, after a preview."),
     "delete": ("fencepost.cli.groups:delete", "Delete groups and their offsets."),
 }
-GROUP_COLUMNS = {"group_id": "GROUP", "state": "STATE", "type": "TYPE"}
-COMMITTED_COLUMNS = {"group_id": "GROUP", "partition": "PARTITION", "committed_offset": "COMMITTED"}
+GROUP_COLUMNS = {"GROUP": "group_id", "STATE": "state", "TYPE": "type"}
+COMMITTED_COLUMNS = {"GROUP": "group_id", "PARTITION": "partition", "COMMITTED": "committed_offset"}
+MEMBER_COLUMNS: Columns = {
+    "CLIENT": "client_id",
+    "HOST": lambda row: row["client_host"].lstrip("/"),
+    "READS": lambda row: " ".join(row["partitions"]) or None,
+    "MEMBER": "member_id",
+}
+LAG_COLUMNS: Columns = {
+    "PARTITION": lambda row: f"{row['topic']}-{row['partition']}",
+    "COMMITTED": "committed_offset",
+    "STABLE": "last_stable_offset",
+    "END": "end_offset",
+    "TO READ": lambda row: row["records_to_read"] if row["is_counted"] else _upper_bound(row["records_to_read"]),
+    "HELD BACK": "offsets_held_back",
+}
+CHANGE_COLUMNS: Columns = {
+    "PARTITION": "partition",
+    "COMMITTED": "before",
+    "WOULD BE": "after",
+    "MOVES BY": lambda row: None if row["before"] is None else f"{row['after'] - row['before']:+d}",
+}
 NOTHING_COMMITTED = "No offsets are committed."
 
 
@@ -60,7 +79,14 @@ def list_command(states: tuple[str, ...], as_json: bool, connection: ClusterAcce
     wanted = {state.lower() for state in states}
     with connection.admin() as admin:
         groups = [row for row in admin.list_groups() if not wanted or row.group_state.lower() in wanted]
-    rows = [(row.group_id, row.group_state or None, row.group_type or row.protocol_type or None) for row in groups]
+    rows = [
+        {
+            "group_id": row.group_id,
+            "state": row.group_state or None,
+            "type": row.group_type or row.protocol_type or None,
+        }
+        for row in groups
+    ]
     print_rows(GROUP_COLUMNS, rows, as_json=as_json, empty="There are no groups.")
 
 
@@ -79,17 +105,17 @@ def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection:
     """
     with connection.admin() as admin:
         rows = [
-            (group_id, str(topic_partition), committed.offset)
+            {"group_id": group_id, "partition": str(topic_partition), "committed_offset": committed.offset}
             for group_id in group_ids
             for topic_partition, committed in sorted(admin.group_offsets(group_id).items())
         ]
         if not as_json:
-            print_rows(COMMITTED_COLUMNS, rows, as_json=False, empty=NOTHING_COMMITTED)
+            print_table(COMMITTED_COLUMNS, rows, empty=NOTHING_COMMITTED)
         is_done = confirm(f"Delete {', '.join(group_ids)}?", is_sure=is_sure)
         if is_done:
             admin.delete_groups(group_ids)
     if as_json:
-        print_json({"is_done": is_done, "offsets": as_objects(COMMITTED_COLUMNS, rows)})
+        print_json({"is_done": is_done, "offsets": rows})
     elif is_done:
         click.echo(f"deleted {', '.join(group_ids)}")
 
@@ -101,41 +127,18 @@ def delete(group_ids: tuple[str, ...], is_sure: bool, as_json: bool, connection:
 # is: an upper bound.
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionLag:
-    topic_partition: TopicPartition
-    committed_offset: int | None
-    start_offset: int
-    last_stable_offset: int
-    end_offset: int
-    records: int | None
-    """None where nothing is committed: where a member begins is its own setting."""
-    is_counted: bool
-    """False: `records` is an upper bound."""
-
-    @property
-    def records_text(self) -> str | None:
-        if self.records is None:
-            return None
-        return str(self.records) if self.is_counted else f"<={self.records}"
-
-    @property
-    def held_back(self) -> int:
-        """Offsets at the end that open transactions keep from readers."""
-        return self.end_offset - self.last_stable_offset
-
-
 def measure_lag(
     admin: Admin, connection: ClusterAccess, committed: Mapping[TopicPartition, int | None], *, deadline: Deadline
-) -> list[PartitionLag]:
-    """In the order of the partitions; one whose topic is gone is left out."""
+) -> list[dict[str, Any]]:
+    """In the order of the partitions; one whose topic is gone is left out. `records_to_read` is None where nothing is
+    committed, because where a member begins is its own setting, and an upper bound unless it `is_counted`."""
     there = admin.describe_topics()
     partitions = [each for each in sorted(committed) if each.topic in there]
     starts = admin.earliest_offsets(partitions)
     stable = admin.latest_offsets(partitions, read_committed=True)
     ends = admin.latest_offsets(partitions)
     settings = connection.consumer_settings(isolation_level="read_committed")
-    lags = []
+    rows = []
     for each in partitions:
         at = committed[each]
         records, is_counted = None, False
@@ -145,8 +148,24 @@ def measure_lag(
                 records, is_counted = count_records(admin.cluster, settings, each, unread, deadline), True
             except Timeout:
                 records = len(unread)
-        lags.append(PartitionLag(each, at, starts[each], stable[each], ends[each], records, is_counted))
-    return lags
+        rows.append(
+            {
+                "topic": each.topic,
+                "partition": each.partition,
+                "committed_offset": at,
+                "start_offset": starts[each],
+                "last_stable_offset": stable[each],
+                "end_offset": ends[each],
+                "records_to_read": records,
+                "is_counted": is_counted,
+                "offsets_held_back": ends[each] - stable[each],
+            }
+        )
+    return rows
+
+
+def _upper_bound(records: int | None) -> str | None:
+    return None if records is None else f"<={records}"
 
 
 # `fencepost groups describe`: the members of a group, its offsets, and its true lag.
@@ -171,40 +190,32 @@ def describe(group_id: str, count_for: int, as_json: bool, connection: ClusterAc
     """
     with connection.admin() as admin:
         group = existing_group(admin, group_id)
-        owners = {each: member for member in group.members for each in member.partitions}
+        owners = {each: member.member_id for member in group.members for each in member.partitions}
         is_pending = has_pending_offsets(admin, group_id)
         committed: dict[TopicPartition, int | None] = dict.fromkeys(owners)
         committed |= {each: row.offset for each, row in admin.group_offsets(group_id).items()}
         lags = measure_lag(admin, connection, committed, deadline=Deadline(count_for / 1000))
+    members = [{**member._asdict(), "partitions": [*map(str, sorted(member.partitions))]} for member in group.members]
     if as_json:
-        print_json(as_document(group, lags, owners, is_pending=is_pending))
+        print_json(
+            {
+                "group_id": group.group_id,
+                "state": group.state,
+                "type": group.group_type,
+                "assignor": group.protocol,
+                "has_pending_offsets": is_pending,
+                "members": members,
+                "offsets": [
+                    {**lag, "member_id": owners.get(TopicPartition(lag["topic"], lag["partition"]))} for lag in lags
+                ],
+            }
+        )
         return
     assignor = f", assignor {group.protocol}" if group.protocol else ""
     click.echo(f"group {group_id}\n{group.state}, {group.group_type} protocol{assignor}\n")
-    print_table(
-        ["CLIENT", "HOST", "READS", "MEMBER"],
-        [
-            (member.client_id, member.client_host.lstrip("/"), _short(member.partitions), member.member_id)
-            for member in group.members
-        ],
-        empty="No members.",
-    )
+    print_table(MEMBER_COLUMNS, members, empty="No members.")
     click.echo()
-    print_table(
-        ["PARTITION", "COMMITTED", "STABLE", "END", "TO READ", "HELD BACK"],
-        [
-            (
-                str(lag.topic_partition),
-                lag.committed_offset,
-                lag.last_stable_offset,
-                lag.end_offset,
-                lag.records_text,
-                lag.held_back,
-            )
-            for lag in lags
-        ],
-        empty=NOTHING_COMMITTED,
-    )
+    print_table(LAG_COLUMNS, lags, empty=NOTHING_COMMITTED)
     if is_pending:
         say("An open transaction has offsets of this group pending: members wait for its end before they start.")
 
@@ -220,42 +231,6 @@ def existing_group(admin: Admin, group_id: str) -> GroupDescription:
     if group is None or group.state.lower() == "dead":
         raise Failure(f"group '{group_id}' does not exist. `fencepost groups list` shows those that do.")
     return group
-
-
-def as_document(
-    group: GroupDescription,
-    lags: Iterable[PartitionLag],
-    owners: dict[TopicPartition, GroupMember],
-    *,
-    is_pending: bool,
-) -> dict[str, Any]:
-    return {
-        "group_id": group.group_id,
-        "state": group.state,
-        "type": group.group_type,
-        "assignor": group.protocol,
-        "has_pending_offsets": is_pending,
-        "members": [{**member._asdict(), "partitions": [*map(str, member.partitions)]} for member in group.members],
-        "offsets": [
-            {
-                "topic": lag.topic_partition.topic,
-                "partition": lag.topic_partition.partition,
-                "committed_offset": lag.committed_offset,
-                "start_offset": lag.start_offset,
-                "last_stable_offset": lag.last_stable_offset,
-                "end_offset": lag.end_offset,
-                "records_to_read": lag.records,
-                "is_counted": lag.is_counted,
-                "offsets_held_back": lag.held_back,
-                "member_id": owners[lag.topic_partition].member_id if lag.topic_partition in owners else None,
-            }
-            for lag in lags
-        ],
-    }
-
-
-def _short(partitions: Iterable[TopicPartition]) -> str:
-    return " ".join(map(str, sorted(partitions))) or "-"
 
 
 # `fencepost groups reset`: set committed offsets, with what that means for each partition shown first.
@@ -299,17 +274,15 @@ def reset(
         if not chosen:
             raise Failure(f"group '{group_id}' has committed nothing: say what to set with --topic")
         targets = resolve(admin, chosen, place, read_committed=True)
-        rows = [(str(each), committed.get(each), targets[each]) for each in chosen]
+        rows = [{"partition": str(each), "before": committed.get(each), "after": targets[each]} for each in chosen]
         if not as_json:
-            cells = [(name, before, after, _moved(before, after)) for name, before, after in rows]
-            print_table(["PARTITION", "COMMITTED", "WOULD BE", "MOVES BY"], cells, empty="")
+            print_table(CHANGE_COLUMNS, rows)
         is_done = confirm(f"Set the offsets of '{group_id}'?", is_sure=is_sure)
         if is_done:
             refuse_members(admin, group_id)
             admin.alter_group_offsets(group_id, targets)
     if as_json:
-        changes = as_objects({"partition": "", "before": "", "after": ""}, rows)
-        print_json({"group_id": group_id, "is_done": is_done, "offsets": changes})
+        print_json({"group_id": group_id, "is_done": is_done, "offsets": rows})
     elif is_done:
         click.echo(f"group {group_id} is set")
 
@@ -326,7 +299,3 @@ def refuse_members(admin: Admin, group_id: str) -> None:
     if members:
         clients = ", ".join(sorted({f"{member.client_id} at {member.client_host}" for member in members}))
         raise Failure(f"group '{group_id}' has members ({clients}): stop them first, they would set it back")
-
-
-def _moved(before: int | None, after: int) -> str | None:
-    return None if before is None else f"{after - before:+d}"

@@ -169,8 +169,8 @@ def export_command(
     if not chosen:
         raise click.UsageError("say which: TOPIC-PARTITION..., or --all")
     files = [path for each in chosen for path in export(data, each, target, segment_bytes=segment_bytes)]
-    rows = [(str(path), path.stat().st_size) for path in files]
-    print_rows({"file": "FILE", "bytes": "BYTES"}, rows, as_json=as_json, empty="Nothing to write.")
+    rows = [{"file": str(path), "bytes": path.stat().st_size} for path in files]
+    print_rows({"FILE": "file", "BYTES": "bytes"}, rows, as_json=as_json, empty="Nothing to write.")
 
 
 def export(data: DataFolder, topic_partition: TopicPartition, target: Path, *, segment_bytes: int) -> Iterator[Path]:

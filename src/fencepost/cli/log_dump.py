@@ -284,9 +284,14 @@ def print_lines(rows: Iterable[Fields], *, as_json: bool) -> None:
 def print_partitions(data: DataFolder, *, as_json: bool) -> None:
     """Those with something in them."""
     rows = [
-        (str(each), log.state.log_start_offset, last_stable_offset(log.state), log.state.end_offset)
+        {
+            "partition": str(each),
+            "start_offset": log.state.log_start_offset,
+            "last_stable_offset": last_stable_offset(log.state),
+            "end_offset": log.state.end_offset,
+        }
         for each, log in sorted(data.state.logs.items())
         if log.state.end_offset
     ]
-    columns = {"partition": "PARTITION", "start_offset": "START", "last_stable_offset": "STABLE", "end_offset": "END"}
+    columns = {"PARTITION": "partition", "START": "start_offset", "STABLE": "last_stable_offset", "END": "end_offset"}
     print_rows(columns, rows, as_json=as_json, empty="No partition has anything in it.")

@@ -9,15 +9,17 @@ import json
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
 import click
 
 Cell = str | int | None
 
-Columns = Mapping[str, str]
-"""Of rows that are printed either way: the name of each field in JSON, and the heading of its column."""
+Row = Mapping[str, Any]
+"""An object as `--json` prints it."""
+Columns = Mapping[str, str | Callable[[Row], Cell]]
+"""The headings of a table, each with the name of its field or with what makes its cell of a row."""
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 yes_option = click.option("-y", "--yes", "is_sure", is_flag=True, help="Do not ask.")
@@ -31,20 +33,17 @@ def json_line(document: Mapping[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False)
 
 
-def as_objects(columns: Columns, rows: Iterable[Sequence[Cell]]) -> list[dict[str, Cell]]:
-    return [dict(zip(columns, row, strict=True)) for row in rows]
-
-
-def print_rows(columns: Columns, rows: Iterable[Sequence[Cell]], *, as_json: bool, empty: str) -> None:
+def print_rows(columns: Columns, rows: Sequence[Row], *, as_json: bool, empty: str) -> None:
     if as_json:
-        print_json(as_objects(columns, rows))
+        print_json(rows)
     else:
-        print_table(list(columns.values()), rows, empty=empty)
+        print_table(columns, rows, empty=empty)
 
 
-def print_table(headings: Sequence[str], rows: Iterable[Sequence[Cell]], *, empty: str) -> None:
+def print_table(columns: Columns, rows: Iterable[Row], *, empty: str = "") -> None:
     """`empty` is the sentence that stands for a table without rows. Numbers are set to the right."""
-    texts = [[_text(cell) for cell in row] for row in rows]
+    headings = list(columns)
+    texts = [[_text(row[cell] if isinstance(cell, str) else cell(row)) for cell in columns.values()] for row in rows]
     if not texts:
         click.echo(empty)
         return
@@ -106,7 +105,9 @@ def confirm(question: str, *, is_sure: bool) -> bool:
     return False
 
 
-def _text(cell: Cell) -> str:
+def _text(cell: object) -> str:
+    if isinstance(cell, list):
+        return ",".join(map(str, cell))
     return "-" if cell is None else str(cell)
 
 

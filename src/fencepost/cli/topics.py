@@ -9,7 +9,7 @@ from fencepost.cli.arguments import complete_topics
 from fencepost.cli.failures import Failure
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import ClusterAccess, connection_options
-from fencepost.cli.output import as_objects, confirm, json_option, print_json, print_rows, print_table, yes_option
+from fencepost.cli.output import Row, confirm, json_option, print_json, print_rows, print_table, yes_option
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.topics import BROKER_CHOOSES, NewTopic
 from fencepost.client.net.metadata import TopicMetadata
@@ -23,7 +23,16 @@ COMMANDS = {
     "alter": ("fencepost.cli.topics:alter", "Change settings, or give a topic more partitions."),
     "delete": ("fencepost.cli.topics:delete", "Delete topics and all that is in them."),
 }
-COLUMNS = {"name": "TOPIC", "partitions": "PARTITIONS", "offsets": "OFFSETS"}
+COLUMNS = {"TOPIC": "name", "PARTITIONS": "partitions", "OFFSETS": "offsets"}
+PARTITION_COLUMNS = {
+    "PARTITION": "partition",
+    "LEADER": "leader",
+    "REPLICAS": "replicas",
+    "IN SYNC": "in_sync",
+    "START": "start_offset",
+    "STABLE": "last_stable_offset",
+    "END": "end_offset",
+}
 EXAMPLE_SETTING = "retention.ms=86400000"
 
 
@@ -83,9 +92,9 @@ def list_command(internal: bool, as_json: bool, connection: ClusterAccess) -> No
       fencepost topics list --internal --json
     """
     with connection.admin() as admin:
-        topics = [topic for topic in admin.describe_topics().values() if internal or not is_internal(topic)]
+        topics = [topic for _, topic in sorted(admin.describe_topics().items()) if internal or not is_internal(topic)]
         rows = topic_rows(admin, topics)
-    print_rows(COLUMNS, sorted(rows), as_json=as_json, empty="There are no topics.")
+    print_rows(COLUMNS, rows, as_json=as_json, empty="There are no topics.")
 
 
 @click.command("describe")
@@ -126,15 +135,11 @@ def describe(name: str, all_settings: bool, as_json: bool, connection: ClusterAc
     if as_json:
         print_json({"name": name, "partitions": rows, "settings": settings})
         return
-    print_table(
-        ["PARTITION", "LEADER", "REPLICAS", "IN SYNC", "START", "STABLE", "END"],
-        [[_cell(value) for value in row.values()] for row in rows],
-        empty=f"{name} has no partitions.",
-    )
+    print_table(PARTITION_COLUMNS, rows, empty=f"{name} has no partitions.")
     click.echo()
-    title = "SETTING" if all_settings else "SET FOR THIS TOPIC"
-    empty = "All settings are the broker's defaults."
-    print_table([title, "VALUE"], [[key, value] for key, value in sorted(settings.items())], empty=empty)
+    columns = {"SETTING" if all_settings else "SET FOR THIS TOPIC": "name", "VALUE": "value"}
+    chosen = [{"name": key, "value": value} for key, value in sorted(settings.items())]
+    print_table(columns, chosen, empty="All settings are the broker's defaults.")
 
 
 @click.command("alter")
@@ -197,13 +202,13 @@ def delete(names: tuple[str, ...], is_sure: bool, as_json: bool, connection: Clu
             raise Failure(f"{', '.join(internal)}: the cluster lives on it; it is not deleted")
         rows = topic_rows(admin, topics)
         if not as_json:
-            print_rows(COLUMNS, rows, as_json=False, empty="")
+            print_table(COLUMNS, rows)
         is_done = confirm("Delete all of it?", is_sure=is_sure)
         if is_done:
             admin.delete_topics(names)
             admin.await_no_topics(names)
     if as_json:
-        print_json({"is_done": is_done, "topics": as_objects(COLUMNS, rows)})
+        print_json({"is_done": is_done, "topics": rows})
     elif is_done:
         click.echo(f"deleted {', '.join(names)}")
 
@@ -212,17 +217,13 @@ def is_internal(topic: TopicMetadata) -> bool:
     return topic.is_internal or topic.name.startswith("__")
 
 
-def topic_rows(admin: Admin, topics: Sequence[TopicMetadata]) -> list[tuple[str, int, int]]:
-    """Name, partitions, and how many offsets there are between the starts and the ends of the partitions."""
+def topic_rows(admin: Admin, topics: Sequence[TopicMetadata]) -> list[Row]:
+    """With how many offsets there are between the starts and the ends of the partitions."""
     partitions = [TopicPartition(topic.name, index) for topic in topics for index in topic.available_partitions]
     starts, ends = admin.earliest_offsets(partitions), admin.latest_offsets(partitions)
     counts: Counter[str] = Counter()
     for each in partitions:
         counts[each.topic] += ends[each] - starts[each]
-    return [(topic.name, topic.partition_count, counts[topic.name]) for topic in topics]
-
-
-def _cell(value: object) -> str | int:
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return value if isinstance(value, int) else str(value)
+    return [
+        {"name": topic.name, "partitions": topic.partition_count, "offsets": counts[topic.name]} for topic in topics
+    ]

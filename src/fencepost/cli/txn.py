@@ -5,7 +5,7 @@ import click
 from fencepost.cli.arguments import DURATION, format_duration, format_moment, now_ms
 from fencepost.cli.main import LazyGroup
 from fencepost.cli.options import ClusterAccess, connection_options
-from fencepost.cli.output import json_option, print_json, print_table
+from fencepost.cli.output import Columns, Row, json_option, print_rows
 from fencepost.client.admin.transactions import TransactionDescription
 
 COMMANDS = {
@@ -13,6 +13,12 @@ COMMANDS = {
     "describe": ("fencepost.cli.txn_describe", "The timeline of one transaction, step by step."),
     "blockers": ("fencepost.cli.txn_blockers:blockers", "Who holds readers back, since when, until when."),
     "abort": ("fencepost.cli.txn_blockers:abort_command", "Abort a transaction, after a preview."),
+}
+COLUMNS = {
+    "TRANSACTIONAL ID": "transactional_id",
+    "STATE": "state",
+    "PRODUCER": "producer_id",
+    "EPOCH": "producer_epoch",
 }
 OPEN_STATES = ("Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence")
 
@@ -42,24 +48,15 @@ def list_command(
     with connection.admin() as admin:
         found = admin.describe_transactions(states=wanted)
     at_ms = now_ms()
-    rows = [row for row in found if longer_than is None or age_ms(row, at_ms) > longer_than]
-    if as_json:
-        print_json([as_document(row) for row in rows])
-        return
-    print_table(
-        ["TRANSACTIONAL ID", "STATE", "PRODUCER", "EPOCH", "OPEN FOR"],
-        [
-            (
-                row.transactional_id,
-                row.state,
-                row.identity.producer_id,
-                row.identity.producer_epoch,
-                format_duration(age_ms(row, at_ms)) if row.state in OPEN_STATES else None,
-            )
-            for row in rows
-        ],
-        empty="There are no such transactional ids.",
-    )
+    rows = {row.transactional_id: row for row in found if longer_than is None or age_ms(row, at_ms) > longer_than}
+
+    def open_for(document: Row) -> str | None:
+        row = rows[document["transactional_id"]]
+        return format_duration(age_ms(row, at_ms)) if row.state in OPEN_STATES else None
+
+    columns: Columns = {**COLUMNS, "OPEN FOR": open_for}
+    documents = [as_document(row) for row in rows.values()]
+    print_rows(columns, documents, as_json=as_json, empty="There are no such transactional ids.")
 
 
 def age_ms(row: TransactionDescription, at_ms: int) -> int:

@@ -23,13 +23,12 @@ from fencepost.cli.arguments import (
 from fencepost.cli.failures import FOUND, Failure
 from fencepost.cli.options import ClusterAccess, connection_options
 from fencepost.cli.output import (
-    as_objects,
     confirm,
     counted,
     fitted,
     json_option,
     print_json,
-    print_rows,
+    print_table,
     say,
     yes_option,
 )
@@ -280,7 +279,7 @@ def as_document(each: OpenTransaction, groups: Mapping[str, bool]) -> dict[str, 
 # fences its owner. A hanging transaction has no coordinator: its partition gets the marker directly.
 
 
-LOST_COLUMNS = {"partition": "PARTITION", "first_offset": "SINCE OFFSET", "records": "RECORDS LOST"}
+LOST_COLUMNS = {"PARTITION": "partition", "SINCE OFFSET": "first_offset", "RECORDS LOST": "records"}
 
 
 @click.command("abort")
@@ -318,16 +317,22 @@ def abort_command(
             assert topic_partition is not None
             assert producer_id is not None
             found = hanging(admin, topic_partition, producer_id)
-        lost = [(str(each.topic_partition), each.first_offset, count_lost(admin, each)) for each in found]
+        lost = [
+            {
+                "partition": str(each.topic_partition),
+                "first_offset": each.first_offset,
+                "records": count_lost(admin, each),
+            }
+            for each in found
+        ]
         if not as_json:
-            print_rows(LOST_COLUMNS, lost, as_json=False, empty="It has written nothing yet.")
+            print_table(LOST_COLUMNS, lost, empty="It has written nothing yet.")
         owner = holder(found[0]) if found else transactional_id
         is_done = confirm(f"Abort the transaction of {owner}?", is_sure=is_sure)
         if is_done:
             abort(admin, transactional_id, found)
     if as_json:
-        rows = as_objects(LOST_COLUMNS, lost)
-        print_json({"transactional_id": transactional_id, "is_done": is_done, "lost": rows})
+        print_json({"transactional_id": transactional_id, "is_done": is_done, "lost": lost})
     elif is_done:
         say(f"aborted the transaction of {owner}")
 

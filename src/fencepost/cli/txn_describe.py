@@ -8,7 +8,7 @@ import click
 from fencepost.cli.arguments import complete_transactional_ids, format_clock, iso_moment
 from fencepost.cli.failures import Failure
 from fencepost.cli.options import ClusterAccess, connection_options
-from fencepost.cli.output import json_option, print_json, print_table, say
+from fencepost.cli.output import Columns, json_option, print_json, print_table, say
 from fencepost.cli.txn import as_document, in_words
 from fencepost.client.admin.admin import Admin
 from fencepost.client.admin.inspecting import InspectedBatch, Outcome, inspect_batches
@@ -51,9 +51,9 @@ class StateChange(NamedTuple):
 def read_history(admin: Admin, transactional_id: str, *, deadline: Deadline) -> list[StateChange]:
     """Every state of the id that is still in the log, oldest first."""
     count = admin.describe_topics([TRANSACTION_STATE_TOPIC])[TRANSACTION_STATE_TOPIC].partition_count
-    where = TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
+    topic_partition = TopicPartition(TRANSACTION_STATE_TOPIC, partition_for(transactional_id, count))
     changes = []
-    for batch in inspect_batches(admin.cluster, where, OffsetRange(0, INT64_MAX), deadline=deadline):
+    for batch in inspect_batches(admin.cluster, topic_partition, OffsetRange(0, INT64_MAX), deadline=deadline):
         if batch.outcome is Outcome.MARKER:
             continue
         for record in read_records(batch.batch):
@@ -61,7 +61,7 @@ def read_history(admin: Admin, transactional_id: str, *, deadline: Deadline) -> 
             if not isinstance(stored, TransactionLogRecord) or stored.transaction is None:
                 continue
             if stored.transactional_id == transactional_id:
-                changes.append(StateChange(where, record.offset, stored.transaction, stored.cause))
+                changes.append(StateChange(topic_partition, record.offset, stored.transaction, stored.cause))
     return changes
 
 
@@ -106,7 +106,7 @@ SLACK_MS = 60_000
 class Event(NamedTuple):
     step: str
     at_ms: int
-    where: TopicPartition
+    topic_partition: TopicPartition
     first_offset: int
     last_offset: int
     what: str
@@ -114,9 +114,9 @@ class Event(NamedTuple):
     @property
     def place(self) -> str:
         if self.first_offset == NO_OFFSET:
-            return str(self.where)
+            return str(self.topic_partition)
         last = f"..{self.last_offset}" if self.last_offset > self.first_offset else ""
-        return f"{self.where} @{self.first_offset}{last}"
+        return f"{self.topic_partition} @{self.first_offset}{last}"
 
 
 _PHASES = {"1, 2": 0, "5": 1, "6": 1, "7": 1, "8": 1, "9": 2, "10": 3, "11": 4, "12": 5}
@@ -125,13 +125,13 @@ _PHASES = {"1, 2": 0, "5": 1, "6": 1, "7": 1, "8": 1, "9": 2, "10": 3, "11": 4, 
 def timeline(admin: Admin, changes: Sequence[StateChange], *, deadline: Deadline, whole_log: bool) -> list[Event]:
     """The events of one transaction, out of its changes in the log and the partitions that it touched."""
     events = list(_state_events(changes))
-    for where in sorted(frozenset[TopicPartition]().union(*(change.transaction.partitions for change in changes))):
-        events += _partition_events(admin, where, changes, deadline=deadline, whole_log=whole_log)
+    for each in sorted(frozenset[TopicPartition]().union(*(change.transaction.partitions for change in changes))):
+        events += _partition_events(admin, each, changes, deadline=deadline, whole_log=whole_log)
     added_ms = _added_ms(changes)
 
     def order(event: Event) -> tuple[int, int, int]:
         # No partition holds data of a transaction before it is added, whatever the producer's clock says.
-        at_ms = max(event.at_ms, added_ms.get(event.where, 0))
+        at_ms = max(event.at_ms, added_ms.get(event.topic_partition, 0))
         return _PHASES[event.step], at_ms, int(event.step.split(",")[0])
 
     return sorted(events, key=order)
@@ -140,8 +140,8 @@ def timeline(admin: Admin, changes: Sequence[StateChange], *, deadline: Deadline
 def _added_ms(changes: Sequence[StateChange]) -> dict[TopicPartition, int]:
     added: dict[TopicPartition, int] = {}
     for change in changes:
-        for where in change.transaction.partitions:
-            added.setdefault(where, change.at_ms)
+        for each in change.transaction.partitions:
+            added.setdefault(each, change.at_ms)
     return added
 
 
@@ -162,7 +162,7 @@ def _state_words(change: StateChange, added: Iterable[TopicPartition]) -> tuple[
     if state is TransactionState.EMPTY:
         return "1, 2", f"{name}: {change.transaction.identity}{by}"
     if state is TransactionState.ONGOING:
-        names = [str(where) for where in added]
+        names = [*map(str, added)]
         is_offsets = bool(names) and all(name.startswith(OFFSETS_TOPIC) for name in names)
         return "7" if is_offsets else "5", f"{name}: adds {', '.join(names) or 'nothing'}"
     if state.is_prepare:
@@ -171,22 +171,29 @@ def _state_words(change: StateChange, added: Iterable[TopicPartition]) -> tuple[
 
 
 def _partition_events(
-    admin: Admin, where: TopicPartition, changes: Sequence[StateChange], *, deadline: Deadline, whole_log: bool
+    admin: Admin,
+    topic_partition: TopicPartition,
+    changes: Sequence[StateChange],
+    *,
+    deadline: Deadline,
+    whole_log: bool,
 ) -> Iterator[Event]:
     start_ms = max(change.transaction.start_timestamp_ms for change in changes)
-    start_offset = 0 if whole_log else max(0, admin.offsets_at([where], start_ms - SLACK_MS)[where])
-    batches = inspect_batches(admin.cluster, where, OffsetRange(start_offset, INT64_MAX), deadline=deadline)
+    start_offset = 0 if whole_log else max(0, admin.offsets_at([topic_partition], start_ms - SLACK_MS)[topic_partition])
+    batches = inspect_batches(admin.cluster, topic_partition, OffsetRange(start_offset, INT64_MAX), deadline=deadline)
     data, marker = _own_batches(batches, changes, start_ms)
     for batch in data:
         yield _data_event(batch)
     if marker is not None and marker.marker is not None:
         offset, at_ms = marker.header.base_offset, marker.marker.timestamp_ms
         kind = "COMMIT" if marker.marker.is_commit else "ABORT"
-        yield Event("10", at_ms, where, offset, offset, f"{kind} marker, epoch {marker.header.producer_epoch}")
-        stable = admin.latest_offsets([where], read_committed=True)[where]
+        yield Event(
+            "10", at_ms, topic_partition, offset, offset, f"{kind} marker, epoch {marker.header.producer_epoch}"
+        )
+        stable = admin.latest_offsets([topic_partition], read_committed=True)[topic_partition]
         seen = "read_committed readers are past it" if stable > offset else f"readers wait at offset {stable}"
-        if where.topic != OFFSETS_TOPIC:
-            yield Event("12", at_ms, where, NO_OFFSET, NO_OFFSET, seen)
+        if topic_partition.topic != OFFSETS_TOPIC:
+            yield Event("12", at_ms, topic_partition, NO_OFFSET, NO_OFFSET, seen)
 
 
 def _own_batches(
@@ -214,8 +221,8 @@ def _own_batches(
 
 
 def _data_event(batch: InspectedBatch) -> Event:
-    header, where = batch.header, batch.topic_partition
-    if where.topic == OFFSETS_TOPIC:
+    header = batch.header
+    if batch.topic_partition.topic == OFFSETS_TOPIC:
         step, what = "8", "; ".join(_offset_words(batch)) or "offsets"
     else:
         sequences = (
@@ -223,7 +230,7 @@ def _data_event(batch: InspectedBatch) -> Event:
         )
         plural = "" if header.record_count == 1 else "s"
         step, what = "6", f"{header.record_count} record{plural}, sequence {sequences}"
-    return Event(step, header.max_timestamp, where, header.base_offset, header.last_offset, what)
+    return Event(step, header.max_timestamp, batch.topic_partition, header.base_offset, header.last_offset, what)
 
 
 def _offset_words(batch: InspectedBatch) -> Iterator[str]:
@@ -238,6 +245,7 @@ def _offset_words(batch: InspectedBatch) -> Iterator[str]:
 
 
 PATIENCE_S = 120.0
+COLUMNS: Columns = {"STEP": "step", "TIME": lambda row: format_clock(row["at_ms"]), "WHERE": "place", "WHAT": "what"}
 
 
 @click.command("describe")
@@ -267,8 +275,8 @@ def command(transactional_id: str, previous: int, whole_log: bool, as_json: bool
         print_json({**as_document(row), "timeline": [event_document(event) for event in events]})
         return
     click.echo(f"{in_words(row)}\n")
-    cells = [(event.step, format_clock(event.at_ms), event.place, event.what) for event in events]
-    print_table(["STEP", "TIME", "WHERE", "WHAT"], cells, empty="It has had no transaction, as far as the log goes.")
+    rows = [{**event._asdict(), "place": event.place} for event in events]
+    print_table(COLUMNS, rows, empty="It has had no transaction, as far as the log goes.")
 
 
 def existing(admin: Admin, transactional_id: str) -> TransactionDescription:
@@ -296,8 +304,8 @@ def event_document(event: Event) -> dict[str, object]:
         "step": event.step,
         "time_ms": event.at_ms,
         "time": iso_moment(event.at_ms),
-        "topic": event.where.topic,
-        "partition": event.where.partition,
+        "topic": event.topic_partition.topic,
+        "partition": event.topic_partition.partition,
         "first_offset": event.first_offset if event.first_offset >= 0 else None,
         "last_offset": event.last_offset if event.last_offset >= 0 else None,
         "what": event.what,
