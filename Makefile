@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WARM := $(VENV)/.warm
 
-.PHONY: setup test check docs site bench kafka demo format clean
+.PHONY: setup test test-fast check docs site bench kafka demo format clean
 
 setup: $(STAMP)
 
@@ -30,6 +30,15 @@ TEST_WORKERS ?= $(if $(filter full,$(TEST_DEPTH)),3,4)
 
 test: $(WARM)
 	$(BIN)/python -m pytest -n $(TEST_WORKERS) --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+
+# For the loop while writing: no JVM, no Apache Kafka, a minute on two cores. What is left out here starts processes or
+# compiles kernels for seconds.
+FAST_TESTS := unit house golden properties scenarios server cli
+NOT_FAST := cli/test_examples_on_spark.py unit/records/test_columnar_cache.py
+
+test-fast: setup
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not kafka" \
+		$(addprefix tests/,$(FAST_TESTS)) $(addprefix --ignore=tests/,$(NOT_FAST)) $(PYTEST_ARGS)
 
 check: setup
 	$(BIN)/ruff check .

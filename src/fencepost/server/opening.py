@@ -27,7 +27,8 @@ def open_core(folder: Path, settings: BrokerSettings) -> BrokerCore:
     return core
 
 
-# The event loop that the broker runs on: uvloop where it can be had.
+# The event loop that the broker runs on: uvloop where it can be had. `send_arrow` of 100 MB takes 1.2 s with it and 2.1
+# without (medians of 6 runs in turns on a busy machine).
 
 
 def new_event_loop() -> asyncio.AbstractEventLoop:
@@ -45,7 +46,8 @@ def new_event_loop() -> asyncio.AbstractEventLoop:
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 KEPT_BYTES = 64 << 20
-"""Freed memory that a broker keeps at most at the end of its heap: a few requests of several producers."""
+"""Freed memory that a broker keeps at most at the end of its heap: a few requests of several producers. Without it the
+broker's CPU time for `send_arrow` of 300 MB is 0.49 s instead of 0.39 (medians of 8 runs in turns)."""
 HEAP_BYTES_MAX = 32 << 20
 """Larger pieces are the kernel's business, one by one; glibc takes no higher limit."""
 
