@@ -1,9 +1,9 @@
 """Spark's classes as the JVM keeps them in memory, in a file that it maps when it starts (class-data sharing).
 
-Reading, checking and linking them is a large part of what a start of Spark costs: with the archive `fencepost run`
-comes to its first commit in 60 % of the time. `fencepost warm-up` makes it: a JVM that runs a stateless and a stateful
-pipeline, from topic to topic, writes down at its end what it has loaded; what other pipelines need beyond that is read
-from its jar, as ever.
+Reading, checking and linking them is a large part of what a start of Spark costs: a run that copies 100 records takes
+18 s of CPU with the archive and 24 s without (two cores, medians of four). `fencepost warm-up` makes it: a JVM that
+runs a stateless and a stateful pipeline, from topic to topic, writes down at its end what it has loaded; what other
+pipelines need beyond that is read from its jar, as ever.
 
 An archive belongs to one Java and one Spark. A JVM that finds it unfit leaves it alone and starts as if there were
 none.
