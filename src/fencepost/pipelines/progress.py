@@ -240,7 +240,7 @@ def ago(then_ms: int | None, now: int) -> str:
 
 
 def lag_of(ends: Mapping[TopicPartition, int], positions: Mapping[TopicPartition, int]) -> int:
-    return sum(max(0, end - positions[where]) for where, end in ends.items())
+    return sum(max(0, end - positions[partition]) for partition, end in ends.items())
 
 
 def positions_in(progress: Any) -> dict[TopicPartition, int]:
@@ -269,9 +269,9 @@ class LagWatch:
                 partitions = partitions_of(self._admin, topics)
                 ends = self._admin.latest_offsets(partitions, read_committed=self._read_committed)
                 committed = self._admin.group_offsets(group_id)
-                begun = {where: committed[where].offset for where in partitions if where in committed}
+                begun = {one: committed[one].offset for one in partitions if one in committed}
                 begun = begun or positions_in(progress)
-                beginnings = self._admin.earliest_offsets([where for where in partitions if where not in begun])
+                beginnings = self._admin.earliest_offsets([one for one in partitions if one not in begun])
             except ClientError:
                 return None
         return lag_of(ends, {**beginnings, **begun})

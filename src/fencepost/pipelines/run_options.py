@@ -143,7 +143,7 @@ def names_at(name: str, side: str | None) -> dict[str, str]:
         at_sink = {one: one for one in sink_option_types() if one not in NOT_FOR_USERS}
         hint, key = "; Spark's own begin with spark., the clients' with kafka.", name.replace(".", "_")
     names = {"source": at_source.get(lower), "sink": at_sink.get(key)}
-    found = {where: known for where, known in names.items() if known is not None}
+    found = {owner: known for owner, known in names.items() if known is not None}
     if not found:
         known_names = [*at_source.values(), *at_sink, *RUN_OPTIONS] if hint else [*at_source, *at_sink]
         raise InvalidSetting(f"unknown option '{name}'{nearest(name, known_names)}{hint}")

@@ -1,4 +1,4 @@
-"""Runs the pipelines of a file, one query each, until told to stop; a query that fails is started again after a pause.
+"""Runs the pipelines of a file, one query each, until it is stopped; a query that fails is started again after a pause.
 
 The loop is one thread that looks at every stage a few times a second: has it ended, and why; is its pause over; what
 is its lag. A JVM that died takes the session with it: a new session is started, and all stages on it. With `once`,
@@ -35,7 +35,7 @@ class RunFailed(FencepostError):  # noqa: N818 - it names a state of the run
 
 
 @dataclass
-class Seat:
+class Slot:
     """A pipeline's place in the run: its stage while there is a session, its back-off, when to start it."""
 
     pipeline: Pipeline
@@ -60,7 +60,7 @@ class Runner:
         max_restarts: int | None = None,
     ) -> None:
         self._target = target
-        self._seats = [Seat(stage, options[stage.name]) for stage in graph.stages]
+        self._slots = [Slot(stage, options[stage.name]) for stage in graph.stages]
         self._start_session = start_session
         self._lag = lag
         self._reporter = reporter
@@ -77,16 +77,16 @@ class Runner:
     def run(self, *, once: bool = False) -> None:
         """Returns when stopped, or with `once` when everything was read. Raises `RunFailed`."""
         try:
-            for seats in [[seat] for seat in self._seats] if once else [self._seats]:
-                self._run_seats(seats, once=once)
+            for slots in [[slot] for slot in self._slots] if once else [self._slots]:
+                self._run_group(slots, once=once)
         finally:
             self._end()
 
-    def _run_seats(self, seats: list[Seat], *, once: bool) -> None:
-        while not self._is_stopping.is_set() and not all(seat.is_done for seat in seats):
+    def _run_group(self, slots: list[Slot], *, once: bool) -> None:
+        while not self._is_stopping.is_set() and not all(slot.is_done for slot in slots):
             self._ensure_session()
-            for seat in seats:
-                self._look_at(seat, once=once)
+            for slot in slots:
+                self._look_at(slot, once=once)
             self._watch_lag()
             self._reporter.progress(self.progress.snapshot())
             self._is_stopping.wait(TICK_S)
@@ -97,86 +97,86 @@ class Runner:
         if self._spark is not None:
             self._reporter.event("lost Spark's JVM", consequence="starting another one")
             end_session(self._spark)
-            for seat in self._seats:
-                if seat.stage is not None:
-                    seat.stage.forget()
-                seat.stage = None
-                if not seat.is_done and seat.start_at_s is None:
-                    self._restart_later(seat, RuntimeError("Spark's JVM ended"))
+            for slot in self._slots:
+                if slot.stage is not None:
+                    slot.stage.forget()
+                slot.stage = None
+                if not slot.is_done and slot.start_at_s is None:
+                    self._restart_later(slot, RuntimeError("Spark's JVM ended"))
         self._spark = self._start_session()
 
-    def _look_at(self, seat: Seat, *, once: bool) -> None:
-        name = seat.pipeline.name
-        if seat.is_done:
+    def _look_at(self, slot: Slot, *, once: bool) -> None:
+        name = slot.pipeline.name
+        if slot.is_done:
             return
-        if seat.start_at_s is not None:
-            if time.monotonic() >= seat.start_at_s:
-                self._start(seat, once=once)
+        if slot.start_at_s is not None:
+            if time.monotonic() >= slot.start_at_s:
+                self._start(slot, once=once)
             return
-        stage = seat.stage
+        stage = slot.stage
         if stage is None:
             return
         has_ended, problem = False, None
         with forgiving_its_end():
             is_active = stage.is_active
-            self._count_rows(seat, stage)  # after asking: an ended query has told everything
+            self._count_rows(slot, stage)  # after asking: an ended query has reported everything
             problem = None if is_active else stage.problem
             has_ended = not is_active  # last: a JVM that ended on the way here says nothing about the query
         if not has_ended:
             return
         stage.forget()
         if problem is not None:
-            self._restart_later(seat, problem)
+            self._restart_later(slot, problem)
         elif once:
-            seat.is_done = True
+            slot.is_done = True
             self.progress.update(name, state=DONE)
-            self._tell_final_progress()
+            self._report_final_progress()
             self._reporter.event("done", pipeline=name)
         else:
-            self._restart_later(seat, RuntimeError("the query ended without an error"))
+            self._restart_later(slot, RuntimeError("the query ended without an error"))
 
-    def _start(self, seat: Seat, *, once: bool) -> None:
-        name = seat.pipeline.name
+    def _start(self, slot: Slot, *, once: bool) -> None:
+        name = slot.pipeline.name
         try:
-            if seat.stage is None:
-                seat.stage = self._make_stage(seat)
-            seat.stage.start(available_now=once)
-        except Exception as problem:  # noqa: BLE001 - whatever kept it from starting, the table of final ones decides
-            self._restart_later(seat, problem)
+            if slot.stage is None:
+                slot.stage = self._make_stage(slot)
+            slot.stage.start(available_now=once)
+        except Exception as problem:  # noqa: BLE001 - the table of final errors decides
+            self._restart_later(slot, problem)
             return
-        seat.start_at_s = None
+        slot.start_at_s = None
         self.progress.update(name, state=RUNNING)
-        self._reporter.event("started", pipeline=name, kind="stateful" if seat.stage.is_stateful else "stateless")
+        self._reporter.event("started", pipeline=name, kind="stateful" if slot.stage.is_stateful else "stateless")
 
-    def _make_stage(self, seat: Seat) -> Stage:
-        self.progress.update(seat.pipeline.name, state=STARTING)
+    def _make_stage(self, slot: Slot) -> Stage:
+        self.progress.update(slot.pipeline.name, state=STARTING)
         if self._spark is None:
             raise RuntimeError("there is no Spark session")
 
         def on_event(event: "SinkEvent") -> None:
             if not event.is_skipped:  # what the ledger had already says nothing about this start
-                seat.back_off.reset()
+                slot.back_off.reset()
             self.progress.committed(event)
 
-        return Stage(self._spark, seat.pipeline, target=self._target, options=seat.options, on_event=on_event)
+        return Stage(self._spark, slot.pipeline, target=self._target, options=slot.options, on_event=on_event)
 
-    def _restart_later(self, seat: Seat, problem: BaseException) -> None:
-        name, message = seat.pipeline.name, in_one_line(problem)
-        pause_s = seat.back_off.next_pause_s()
-        is_out_of_tries = self._max_restarts is not None and seat.back_off.failures > self._max_restarts
+    def _restart_later(self, slot: Slot, problem: BaseException) -> None:
+        name, message = slot.pipeline.name, in_one_line(problem)
+        pause_s = slot.back_off.next_pause_s()
+        is_out_of_tries = self._max_restarts is not None and slot.back_off.failures > self._max_restarts
         if is_final(problem) or is_out_of_tries:
             self.progress.update(name, state=FAILED, problem=message)
             self._reporter.event("failed", pipeline=name, problem=in_words(problem))
             raise RunFailed(f"pipeline '{name}' cannot go on: {in_words(problem)}") from problem
-        seat.start_at_s = time.monotonic() + pause_s
+        slot.start_at_s = time.monotonic() + pause_s
         self.progress.add(name, restarts=1)
         self.progress.update(name, state=WAITING, problem=message)
         self._reporter.event("restarting", pipeline=name, in_seconds=pause_s, problem=message)
 
-    def _count_rows(self, seat: Seat, stage: Stage) -> None:
+    def _count_rows(self, slot: Slot, stage: Stage) -> None:
         if stage.query is None:
             return
-        name = seat.pipeline.name
+        name = slot.pipeline.name
         for report in stage.query.recentProgress:
             if report["batchId"] > self.progress.stages[name].counted_batch_id:
                 self.progress.add(name, rows_in=report["numInputRows"])
@@ -186,34 +186,34 @@ class Runner:
         now_s = time.monotonic()
         if now_s < self._next_lag_s:
             return
-        for seat in self._seats:
-            query, reported = seat.stage.query if seat.stage is not None else None, None
+        for slot in self._slots:
+            query, reported = slot.stage.query if slot.stage is not None else None, None
             with forgiving_its_end():
                 reported = query and query.lastProgress
-            group_id = self._target.group_id(seat.pipeline, seat.options)
-            found = self._lag.lag(seat.pipeline.reads, group_id=group_id, progress=reported)
-            self.progress.update(seat.pipeline.name, lag=found)
+            group_id = self._target.group_id(slot.pipeline, slot.options)
+            found = self._lag.lag(slot.pipeline.reads, group_id=group_id, progress=reported)
+            self.progress.update(slot.pipeline.name, lag=found)
         self._next_lag_s = time.monotonic() + LAG_INTERVAL_S
 
     def _end(self) -> None:
-        for seat in self._seats:
-            if seat.stage is not None:
-                self._stop(seat, seat.stage)
-        self._tell_final_progress()
+        for slot in self._slots:
+            if slot.stage is not None:
+                self._stop(slot, slot.stage)
+        self._report_final_progress()
         end_session(self._spark)
 
-    def _stop(self, seat: Seat, stage: Stage) -> None:
-        name, is_clean = seat.pipeline.name, seat.is_done
+    def _stop(self, slot: Slot, stage: Stage) -> None:
+        name, is_clean = slot.pipeline.name, slot.is_done
         if is_jvm_alive():
             with forgiving_its_end():
                 is_clean = stage.stop(timeout_s=STOP_TIMEOUT_S)
-                self._count_rows(seat, stage)
-        stage.forget()  # also where nobody was left to stop it
+                self._count_rows(slot, stage)
+        stage.forget()  # also where there was no JVM to stop it
         if self.progress.stages[name].state in (RUNNING, WAITING, STARTING):
             self.progress.update(name, state=STOPPED)
         self._reporter.event("stopped", pipeline=name, micro_batch="whole" if is_clean else "cut off")
 
-    def _tell_final_progress(self) -> None:
+    def _report_final_progress(self) -> None:
         if is_jvm_alive():
             self._next_lag_s = 0.0
             self._watch_lag()

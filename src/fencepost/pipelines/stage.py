@@ -3,7 +3,7 @@
 A stateless pipeline's function is the sink's transform, applied to each micro-batch: one source reads all its topics,
 once. A stateful one's is applied to streams, one source per topic, and the sink gets the union of its outputs.
 
-`SinkDoor` stands between Spark and the sink: it keeps the sink's own exception (Spark shows only its text) and lets a
+`SinkGate` stands between Spark and the sink: it keeps the sink's own exception (Spark shows only its text) and lets a
 stop wait until no micro-batch is inside.
 """
 
@@ -26,13 +26,9 @@ if TYPE_CHECKING:
     from fencepost.spark.sink_errors import SinkEvent
 
 
-# Outputs as the sink takes them: columns topic, key, value and whichever of partition, headers, timestamp a
-# DataFrame has.
-#
-# A column that no record can have is a mistake of the pipeline (most often a forgotten select), so it is refused, not
-# dropped.
-
-
+SOURCE_DEFAULTS = {"startingOffsets": "earliest"}
+"""A new pipeline begins at the beginning: its output is a function of its whole input."""
+POLL_S = 0.02
 RECORD_TYPES = {
     "topic": ("string",),
     "key": ("binary", "string"),
@@ -44,25 +40,23 @@ RECORD_TYPES = {
 
 
 def check_outputs(pipeline: Pipeline, outputs: "Mapping[str, DataFrame] | DataFrame") -> None:
-    """Names and types of the columns, before anything runs."""
-    if not isinstance(outputs, Mapping):
-        check_columns(pipeline, "of all topics", outputs)
-        return
-    for topic, frame in outputs.items():
-        check_columns(pipeline, f"for '{topic}'", frame)
-
-
-def check_columns(pipeline: Pipeline, which: str, frame: "DataFrame") -> None:
-    where = f"pipeline '{pipeline.name}', output {which}"
-    if "value" not in frame.columns:
-        raise InvalidPipeline(f"{where}: no 'value' column, only {listed(frame.columns)}")
-    for name, kind in frame.dtypes:
-        if name not in RECORD_TYPES:
-            raise InvalidPipeline(
-                f"{where}: column '{name}' is no part of a record; select {listed(RECORD_TYPES)} or some of them"
-            )
-        if kind not in RECORD_TYPES[name] and kind != "void":
-            raise InvalidPipeline(f"{where}: column '{name}' is {kind}; expected {' or '.join(RECORD_TYPES[name])}")
+    """Names and types of the columns, before anything runs. A column that no record can have is a mistake of the
+    pipeline (most often a forgotten select), so it is refused, not dropped.
+    """
+    named: Mapping[Any, DataFrame] = outputs if isinstance(outputs, Mapping) else {None: outputs}
+    for topic, frame in named.items():
+        which = "of all topics" if topic is None else f"for '{topic}'"
+        output = f"pipeline '{pipeline.name}', output {which}"
+        if "value" not in frame.columns:
+            raise InvalidPipeline(f"{output}: no 'value' column, only {listed(frame.columns)}")
+        for name, kind in frame.dtypes:
+            if name not in RECORD_TYPES:
+                raise InvalidPipeline(
+                    f"{output}: column '{name}' is no part of a record; select {listed(RECORD_TYPES)} or some of them"
+                )
+            expected = RECORD_TYPES[name]
+            if kind not in expected and kind != "void":
+                raise InvalidPipeline(f"{output}: column '{name}' is {kind}; expected {' or '.join(expected)}")
 
 
 def one_frame(outputs: "Mapping[str, DataFrame] | DataFrame") -> "DataFrame":
@@ -81,13 +75,6 @@ def one_frame(outputs: "Mapping[str, DataFrame] | DataFrame") -> "DataFrame":
             cells.append(cell.cast(RECORD_TYPES[name][0]).alias(name))
         frames.append(frame.select(*cells))
     return reduce(lambda above, below: above.unionByName(below), frames)
-
-
-SOURCE_DEFAULTS = {"startingOffsets": "earliest"}
-"""A new pipeline begins at the beginning: its output is a function of its whole input."""
-
-
-POLL_S = 0.02
 
 
 class Stopping(Exception):  # noqa: N818 - it is no error
@@ -109,7 +96,7 @@ class Target:
         return str(options.sink.get("group_id") or f"fencepost.{self.namespace}.{pipeline.name}")
 
 
-class SinkDoor:
+class SinkGate:
     def __init__(self, sink: Callable[["DataFrame", int], None]) -> None:
         self._sink = sink
         self._inside = threading.Lock()
@@ -136,7 +123,7 @@ class SinkDoor:
 
 
 def wait_for_rest(query: "StreamingQuery", timeout_s: float) -> None:
-    """Until Spark has written down that the last micro-batch is done, or refused the next one at the door."""
+    """Until Spark has written down that the last micro-batch is done, or refused the next one at the gate."""
     deadline_s = time.monotonic() + timeout_s
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline_s:
         time.sleep(POLL_S)
@@ -159,28 +146,24 @@ class Stage:
         self._target = target
         self._options = options
         self._on_event = on_event
-        self._includes_headers = str(options.source.get("includeHeaders", "false")).lower() == "true"
-        self._operators = self._check()
+        includes_headers = str(options.source.get("includeHeaders", "false")).lower() == "true"
+        shape = shape_of(spark, pipeline, include_headers=includes_headers)
+        check_outputs(pipeline, shape.outputs)
+        self._operators = shape.operators
         self.is_stateful = bool(self._operators)
-        self._door: SinkDoor | None = None
+        self._gate: SinkGate | None = None
         self._sink: TransactionalSink | None = None
         self.query: StreamingQuery | None = None
 
-    def _check(self) -> tuple[str, ...]:
-        """The names of its stateful operators."""
-        shape = shape_of(self._spark, self.pipeline, include_headers=self._includes_headers)
-        check_outputs(self.pipeline, shape.outputs)
-        return shape.operators
-
     def start(self, *, available_now: bool) -> None:
         self._sink = self._make_sink()
-        self._door = SinkDoor(self._sink)
+        self._gate = SinkGate(self._sink)
         stream = self._stateful_output() if self.is_stateful else self._read(self.pipeline.reads)
         writer = (
             stream.writeStream.queryName(self.pipeline.name)
             .option("checkpointLocation", self._target.checkpoint_of(self.pipeline))
             .outputMode(self.pipeline.output_mode if self.is_stateful else "append")
-            .foreachBatch(self._door)
+            .foreachBatch(self._gate)
         )
         if available_now:
             writer = writer.trigger(availableNow=True)
@@ -194,8 +177,8 @@ class Stage:
     @property
     def problem(self) -> BaseException | None:
         """Why the query ended: the sink's own exception where it was the sink, Spark's otherwise."""
-        if self._door is not None and self._door.problem is not None:
-            return self._door.problem
+        if self._gate is not None and self._gate.problem is not None:
+            return self._gate.problem
         return self.query.exception() if self.query is not None else None
 
     @property
@@ -204,7 +187,7 @@ class Stage:
 
     def stop(self, *, timeout_s: float) -> bool:
         """Lets the micro-batch that runs come to its end first. False: it did not in time, and was interrupted."""
-        is_clean = self._door.close(timeout_s) if self._door is not None else True
+        is_clean = self._gate.close(timeout_s) if self._gate is not None else True
         if self.query is not None:
             wait_for_rest(self.query, timeout_s)
             self.query.stop()
