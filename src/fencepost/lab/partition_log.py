@@ -133,14 +133,6 @@ def _text(value: bytes | None) -> str:
     return "null" if value is None else value.decode("utf-8", "backslashreplace")
 
 
-# A partition's log as an SVG picture: a cell for each offset, flags at the last stable offset and the high watermark,
-# and below the cells who wrote them and what each kind of reader was given.
-#
-# Colours are attributes and the paper is white: viewers of notebooks show the picture as an image, where neither a
-# style sheet nor the theme of the page reaches it. What colour says, shape says too: open cells are dashed, aborted
-# ones struck through, markers dark.
-
-
 CELL_WIDTH, CELL_HEIGHT, GAP = 78, 44, 6
 LEFT, MARGIN = 156, 24
 FLAGS_TOP, CELLS_TOP, ROW_HEIGHT = 52, 104, 24
@@ -162,6 +154,13 @@ FILLS = {
 
 
 def draw_log(log: PartitionLog) -> str:
+    """As SVG: a cell for each offset, flags at the last stable offset and the high watermark, and below the cells who
+    wrote them and what each kind of reader was given.
+
+    Colours are attributes and the paper is white: viewers of notebooks show the picture as an image, where neither a
+    style sheet nor the theme of the page reaches it. What colour says, shape says too: open cells are dashed, aborted
+    ones struck through, markers dark.
+    """
     flag_width = round(FLAG_CHARACTER_WIDTH * len(f"last stable offset {log.high_watermark}"))
     width = max(WIDTH_MIN, LEFT + CELL_WIDTH * len(log.cells) + flag_width + MARGIN)
     readers_top = CELLS_TOP + CELL_HEIGHT + 2 * ROW_HEIGHT

@@ -1,4 +1,5 @@
-"""The pipelines of a file as a directed acyclic graph of stages: who feeds whom, in which order, and a drawing of it.
+"""The pipelines of a file as a directed acyclic graph of stages: who feeds whom, in which order, and a drawing of it;
+and the topics of a run, before it starts.
 
 An arrow goes from a pipeline to every pipeline that reads a topic which the first one writes. A cycle would never
 come to rest and is refused, naming the way round.
@@ -15,6 +16,11 @@ from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
     from fencepost.client.admin.admin import Admin
+
+
+OUTPUTS, ALL, NONE = "outputs", "all", "none"
+CHOICES = (OUTPUTS, ALL, NONE)
+"""Which topics are made where they are missing."""
 
 
 @dataclass(frozen=True)
@@ -92,19 +98,10 @@ def unique(topics: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(topics))
 
 
-# The topics of a run, before it starts: outputs are made where they are missing, a missing input is an error that
-# names the nearest.
-#
-# What other pipelines of the run write counts as an output. With `all`, missing inputs are made too; with `none`,
-# nothing is.
-
-
-OUTPUTS, ALL, NONE = "outputs", "all", "none"
-CHOICES = (OUTPUTS, ALL, NONE)
-
-
 def ensure_topics(admin: "Admin", graph: Graph, *, create: str, source_admin: "Admin | None" = None) -> list[str]:
-    """Returns the names of the topics that were made."""
+    """Returns the names of the topics that were made. What other pipelines of the run write counts as an output. A
+    missing topic that is not to be made is an error that names the nearest.
+    """
     there = set(admin.describe_topics())
     at_source = there if source_admin is None else set(source_admin.describe_topics())
     missing_inputs = [topic for topic in graph.inputs if topic not in at_source]

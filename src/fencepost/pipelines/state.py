@@ -6,12 +6,18 @@ Spark cannot do on a stream at all is refused here, before anything runs, in Spa
 
 Outputs of a stateful pipeline become one DataFrame, by union. Two outputs below one stateful operator would make two
 copies of its state, so they are refused: give one DataFrame a `topic` column instead.
+
+`transformWithState` asks for more than Spark: the package protobuf, and state that is kept in RocksDB. Spark would say
+so in the middle of the first micro-batch, from a worker; here a missing package is reported before anything starts, and
+the state store is chosen for the queries that need it, with the file system that it can upload to. The choice is
+written into a query's checkpoint when it first starts.
 """
 
 import importlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
@@ -19,13 +25,6 @@ from fencepost.pipelines.session import STATE_STORE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-
-# What `transformWithState` asks for beside Spark: the package protobuf, and state that is kept in RocksDB.
-#
-# Spark would say so in the middle of the first micro-batch, from a worker; here a missing package is told before
-# anything starts, and the state store is chosen for the queries that need it, with the file system that it can upload
-# to. The choice is written into a query's checkpoint when it first starts.
 
 
 PROCESSORS = {"TransformWithState", "TransformWithStateInPySpark"}
@@ -96,7 +95,7 @@ HEADERS_TYPE = "array<struct<key:string,value:binary>>"
 
 @dataclass(frozen=True)
 class Shape:
-    """What planning a pipeline told: its outputs, over streams that read nothing, and their stateful operators."""
+    """What planning a pipeline shows: its outputs, over streams that read nothing, and their stateful operators."""
 
     outputs: "dict[str, DataFrame] | DataFrame"
     operators: tuple[str, ...]
@@ -154,21 +153,22 @@ def logical_plan(frame: "DataFrame") -> Any:
 
 def operators_of(node: Any) -> Iterator[Any]:
     yield node
+    for child in children_of(node):
+        yield from operators_of(child)
+
+
+def children_of(node: Any) -> list[Any]:
     children = node.children()
-    for position in range(children.size()):
-        yield from operators_of(children.apply(position))
+    return [children.apply(position) for position in range(children.size())]
 
 
 def stateful_operators(node: Any) -> Iterator[Any]:
     for operator in operators_of(node):
         if not operator.isStreaming():
             continue
-        if operator.nodeName() in STATEFUL or (operator.nodeName() == "Join" and joins_streams(operator)):
+        is_join = operator.nodeName() == "Join" and all(side.isStreaming() for side in children_of(operator))
+        if is_join or operator.nodeName() in STATEFUL:
             yield operator
-
-
-def joins_streams(join: Any) -> bool:
-    return all(join.children().apply(side).isStreaming() for side in range(join.children().size()))
 
 
 def check_streams(pipeline: Pipeline, frame: "DataFrame") -> None:
@@ -191,17 +191,13 @@ def check_apart(pipeline: Pipeline, operators: Sequence[Sequence[Any]]) -> None:
     """No stateful operator of one output may give the same result as one of another output: it would be the same one,
     twice.
     """
-    for first in range(len(operators)):
-        for second in range(first + 1, len(operators)):
-            shared = [
-                one.nodeName() for one in operators[first] for other in operators[second] if one.sameResult(other)
-            ]
-            if shared:
-                outputs = pipeline.writes[first], pipeline.writes[second]
-                raise InvalidPipeline(
-                    f"pipeline '{pipeline.name}': {listed(outputs)} share a stateful parent ({shared[0]}), whose state "
-                    "would be kept twice: return one DataFrame with a 'topic' column instead of a dict"
-                )
+    for (topic, ours), (other_topic, others) in combinations(zip(pipeline.writes, operators, strict=False), 2):
+        shared = [one.nodeName() for one in ours for other in others if one.sameResult(other)]
+        if shared:
+            raise InvalidPipeline(
+                f"pipeline '{pipeline.name}': {listed((topic, other_topic))} share a stateful parent ({shared[0]}), "
+                "whose state would be kept twice: return one DataFrame with a 'topic' column instead of a dict"
+            )
 
 
 def check_supported(spark: "SparkSession", pipeline: Pipeline, frame: "DataFrame") -> None:

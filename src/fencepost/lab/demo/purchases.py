@@ -1,4 +1,4 @@
-"""Purchases of an online shop, with the documents' fields, streamed at a steady pace until told to stop.
+"""Purchases of an online shop, with the documents' fields, streamed at a steady pace; and what became of them.
 
 The key is the purchase's number: it goes through the pipeline unchanged, so that one can tell what became of each.
 """
@@ -79,12 +79,9 @@ class PurchaseStream:
             self.problem = problem
 
 
-# What arrived: every purchase must have one invoice and one shipment, visible to a `read_committed` reader.
-
-
 @dataclass(frozen=True)
 class Judgement:
-    """Counted over what a reader sees in the end."""
+    """Every purchase must have one invoice and one shipment, visible to a `read_committed` reader in the end."""
 
     purchases: int
     invoices: int

@@ -1,13 +1,12 @@
-"""The demonstration as one HTML page that needs nothing else: the verdict, the pictures, the story in words."""
+"""The demonstration as one HTML page that needs nothing else: the verdict, the story in words, and two SVG pictures on
+one time axis: which process lived and was killed when, and how the counts grew.
+"""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 
 from fencepost.lab.demo.purchases import Judgement
 from fencepost.lab.demo.timeline import Curve, Lane, Timeline
-
-# A timeline as two SVG pictures on one time axis: who lived and was killed when, and how the counts grew.
-
 
 WIDTH, LEFT, RIGHT = 960, 190, 20
 LANE_HEIGHT, BAR_HEIGHT = 44, 18

@@ -1,4 +1,6 @@
-"""What happened when, as values: lanes with spans and kills, curves of counts, the words of the story."""
+"""What happened when, as values: lanes with spans and kills, curves of counts, the sentences of the story; and where
+two of them come from, the transactions of the log and a reader that counts.
+"""
 
 import threading
 import time
@@ -11,6 +13,10 @@ from fencepost.client import Admin, Consumer, TopicPartition
 from fencepost.client.admin.inspecting import InspectedBatch, inspect_batches
 from fencepost.client.time_limits import Deadline
 from fencepost.types import OffsetRange
+
+POLL_S = 0.3
+EVERYTHING = OffsetRange(0, 2**63 - 1)
+READ_TIMEOUT_S = 60.0
 
 
 class SpanKind(StrEnum):
@@ -58,14 +64,10 @@ class Timeline:
         return max(ends, default=0.0)
 
 
-# A `read_committed` reader that counts what it sees, as it sees it: the curve of what is visible.
-
-
-POLL_S = 0.3
-
-
 class Watcher:
-    """A thread that reads a topic to its end, again and again. It outlives a broker that is killed."""
+    """A thread with a `read_committed` reader that counts what it sees, as it sees it: the curve of what is visible. It
+    outlives a broker that is killed.
+    """
 
     def __init__(self, bootstrap_servers: str, topic: str, *, name: str, started_s: float) -> None:
         self._bootstrap_servers = bootstrap_servers
@@ -95,13 +97,6 @@ class Watcher:
                     self.curve.points.append((time.monotonic() - self._started_s, self.seen + rows))
 
 
-# The transactions of a pipeline as the log has them: from the first batch to the marker, committed or aborted.
-
-
-EVERYTHING = OffsetRange(0, 2**63 - 1)
-READ_TIMEOUT_S = 60.0
-
-
 class Part(NamedTuple):
     """What a transaction did on one partition."""
 
@@ -113,7 +108,9 @@ class Part(NamedTuple):
 
 
 def transactions_lane(bootstrap_servers: str, topics: Iterable[str], *, started_ms: float) -> Lane:
-    """One span per transaction, whatever partitions it touched; its label says how many records it had."""
+    """One span per transaction as the log has it, from its first batch to its marker, whatever partitions it touched;
+    its label says how many records it had.
+    """
     found: dict[tuple[int, int, int], list[Part]] = {}
     with Admin(bootstrap_servers) as admin:
         for name, topic in admin.describe_topics(list(topics)).items():
