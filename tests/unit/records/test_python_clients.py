@@ -1,23 +1,16 @@
 """Our batches against the codecs of kafka-python and aiokafka, both ways.
 
-Neither client brings libraries for snappy, lz4 and zstd along. Where those are missing, Arrow stands in for the bare
-codec, and what is compared is everything around it: their record layout, attributes and xerial framing. Foreign
-implementations of the codecs themselves are librdkafka's, in tests/interop.
+Neither client brings libraries for snappy, lz4 and zstd along: those of the `dev` extra are used.
 """
 
 import warnings
-from collections.abc import Callable
-from types import SimpleNamespace
-from typing import Any
 
-import aiokafka.codec
 import aiokafka.record._crecords.default_records as aiokafka_c
 import aiokafka.record.default_records as aiokafka_py
-import pyarrow as pa
 import pytest
 
 from fencepost.records.builder import build_batch
-from fencepost.records.compression import Compression, compress, decompress
+from fencepost.records.compression import Compression
 from fencepost.records.control import build_marker
 from fencepost.records.header import check_crc, read_header
 from fencepost.records.reader import read_records
@@ -26,7 +19,6 @@ from fencepost.records.record import Record
 with warnings.catch_warnings():
     # kafka-python reads its schemas through a function that Python 3.11 deprecated.
     warnings.simplefilter("ignore", DeprecationWarning)
-    import kafka.codec
     import kafka.record.default_records as kafka_python
 
 RECORDS = [
@@ -45,45 +37,6 @@ READERS = {
     "aiokafka": aiokafka_py._DefaultRecordBatchPy,
     "aiokafka in C": aiokafka_c.DefaultRecordBatch,
 }
-
-
-def arrow_snappy_compress(data: Any) -> bytes:
-    return bytes(pa.Codec("snappy").compress(data, asbytes=True))
-
-
-def arrow_snappy_decompress(data: Any) -> bytes:
-    return decompress(data, Compression.SNAPPY)
-
-
-def arrow_frame(codec: Compression) -> tuple[Callable[[Any], bytes], Callable[[Any], bytes]]:
-    def encode(payload: Any) -> bytes:
-        return compress(bytes(payload), codec)
-
-    def decode(payload: Any) -> bytes:
-        return decompress(bytes(payload), codec)
-
-    return encode, decode
-
-
-@pytest.fixture(autouse=True)
-def stand_ins_for_missing_codecs(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not kafka.codec.has_snappy():
-        snappy = SimpleNamespace(compress=arrow_snappy_compress, decompress=arrow_snappy_decompress)
-        monkeypatch.setattr(kafka.codec, "snappy", snappy)
-    if not aiokafka.codec.has_snappy():
-        raw = SimpleNamespace(compress_raw=arrow_snappy_compress, decompress_raw=arrow_snappy_decompress)
-        monkeypatch.setattr(aiokafka.codec, "cramjam", SimpleNamespace(snappy=raw))
-        for codec in (Compression.LZ4, Compression.ZSTD):
-            encode, decode = arrow_frame(codec)
-            for module in (aiokafka_py, aiokafka_c):
-                monkeypatch.setattr(module, f"{codec.name.lower()}_encode", encode)
-                monkeypatch.setattr(module, f"{codec.name.lower()}_decode", decode)
-    for codec, is_there in ((Compression.LZ4, kafka.codec.has_lz4()), (Compression.ZSTD, kafka.codec.has_zstd())):
-        if not is_there:
-            encode, decode = arrow_frame(codec)
-            monkeypatch.setattr(kafka.codec, f"has_{codec.name.lower()}", lambda: True)
-            monkeypatch.setattr(kafka_python, f"{codec.name.lower()}_encode", encode)
-            monkeypatch.setattr(kafka_python, f"{codec.name.lower()}_decode", decode)
 
 
 @pytest.mark.parametrize("client", list(BUILDERS))

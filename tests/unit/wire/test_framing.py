@@ -88,14 +88,6 @@ def test_room_grows_with_what_has_arrived_not_with_what_was_promised() -> None:
         assert reader.pull() is None
 
 
-def test_a_byte_at_a_time_gives_the_same_frames() -> None:
-    reader, pulled = FrameReader(100), []
-    for byte in framed(b"one", b"", b"three"):
-        reader.feed(bytes([byte]))
-        pulled += pull_all(reader)
-    assert pulled == [b"one", b"", b"three"]
-
-
 def test_a_frame_inside_one_chunk_is_a_view_of_it() -> None:
     chunk = framed(b"first", b"second")
     reader = FrameReader(100)
