@@ -261,20 +261,6 @@ def test_a_fenced_producer_that_sends_hears_from_our_broker_who_it_was(fencepost
         assert "InitProducerId" in str(raised.value)
 
 
-def test_taking_over_aborts_what_was_left_open(servers: str, topic: str, name: str) -> None:
-    older = Producer(servers, transactional_id=name)
-    older.init_transactions()
-    older.begin_transaction()
-    older.send(topic, b"left open", partition=0).result(30)
-    with Producer(servers, transactional_id=name) as newer:
-        newer.init_transactions()
-        assert values(servers, topic) == []
-        with newer.transaction() as txn:
-            txn.send(topic, b"a", partition=0)
-    older.close()
-    assert values(servers, topic) == [b"a"]
-
-
 def test_a_transaction_that_timed_out_is_aborted_and_done_again(
     servers: str, topic: str, name: str, admin: Admin, request: pytest.FixtureRequest
 ) -> None:

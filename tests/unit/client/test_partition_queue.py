@@ -37,14 +37,6 @@ def send(queue: PartitionQueue, now_s: float = 0.0) -> ProducerBatch:
     return batch
 
 
-def test_numbers_follow_each_other_record_by_record() -> None:
-    queue = new_queue()
-    batches = [add(queue, records=count) for count in (3, 1, 2)]
-    for batch in batches:
-        assert send(queue) is batch
-    assert [batch.base_sequence for batch in batches] == [0, 3, 4]
-
-
 def test_until_the_partition_knows_the_producer_one_batch_is_on_its_way() -> None:
     queue = new_queue(is_known=False)
     add(queue), add(queue)
@@ -91,16 +83,6 @@ def test_a_batch_that_comes_back_goes_again_with_its_number_before_anything_new(
     assert send(queue, 5) is second
     queue.succeeded(second)
     assert send(queue, 5).base_sequence == 2
-
-
-def test_being_out_of_order_is_only_being_too_early_while_an_earlier_one_is_unsettled() -> None:
-    queue = new_queue()
-    add(queue), add(queue)
-    first, second = send(queue), send(queue)
-    assert queue.has_unresolved_before(second)
-    assert not queue.has_unresolved_before(first)
-    queue.put_back(first, retry_at_s=0, is_refused=True)
-    assert not queue.has_unresolved_before(second)
 
 
 def test_after_a_hole_the_rest_is_numbered_anew_in_its_order_once_all_of_it_is_known_not_to_be_stored() -> None:
