@@ -183,6 +183,20 @@ def test_an_answer_decides_the_fate_of_its_batch() -> None:
         assert fate(code, idempotent, retries=0) == "failed"
 
 
+def test_what_waits_is_given_up_for_a_problem_that_was_there_while_nothing_could_be_put_in() -> None:
+    """Otherwise the transaction could end meanwhile, and a record of the next one be given up."""
+    outbox = Outbox(ProducerSettings(), is_numbered=True)
+
+    class InTrouble(Idempotent):
+        @property
+        def problem(self) -> ClientError | None:
+            return ClientError("locked" if outbox.lock.locked() else "not locked")
+
+    future = outbox.put(WHERE, Record(value=b"v", timestamp_ms=0), 100, Deadline(None), lambda: None)
+    Settlement(outbox, InTrouble(), ProducerSettings()).drop_what_cannot_go(0.0)
+    assert str(future.exception(0)) == "locked"
+
+
 def test_offsets_may_be_given_in_any_shape() -> None:
     expected = {WHERE: OffsetAndMetadata(5)}
     assert normalized_offsets({("t", 0): 5}) == normalized_offsets({WHERE: OffsetAndMetadata(5)}) == expected

@@ -65,12 +65,12 @@ class Settlement:
 
     def drop_what_cannot_go(self, now_s: float) -> None:
         """Everything that waits, if the producer is in trouble; else what has waited too long."""
-        problem = self._numbering.problem
-        if problem is not None:
-            self.drop_waiting(problem)
         with self._outbox.lock:
-            expired = self._accumulator.drop_expired(now_s)
-            settled = self._released(self._given_up(batch, self._expired(batch)) for batch in expired)
+            # Asked with the lock held: what waits then is of the transaction that is in trouble, and not of the next.
+            problem = self._numbering.problem
+            lost = [] if problem is None else [(batch, problem) for batch in self._accumulator.drop_waiting()]
+            lost += [(batch, self._expired(batch)) for batch in self._accumulator.drop_expired(now_s)]
+            settled = self._released(self._given_up(batch, error) for batch, error in lost)
         _finish(settled)
 
     def drop_all(self, error: ClientError) -> None:
