@@ -38,7 +38,7 @@ class SourceOffsets:
 
     @property
     def topics(self) -> list[str]:
-        return sorted({where.topic for where in self.positions})
+        return sorted({topic_partition.topic for topic_partition in self.positions})
 
     def to_json(self) -> OffsetJson:
         """The same value gives the same text: topics by name, partitions by number."""

@@ -41,33 +41,33 @@ Ends = dict[int, list[tuple[int, bool]]]
 
 
 def inspect_batches(
-    cluster: Cluster, where: TopicPartition, offsets: OffsetRange, *, deadline: Deadline
+    cluster: Cluster, topic_partition: TopicPartition, offsets: OffsetRange, *, deadline: Deadline
 ) -> Iterator[InspectedBatch]:
     """The batches that hold an offset of the range, in order; the range is cut to what there is at this moment."""
     topics = TopicCalls(cluster)
-    start_offset = max(offsets.start_offset, topics.earliest_offsets([where])[where])
-    stable = topics.latest_offsets([where], read_committed=True)[where]
-    end_offset = min(offsets.end_offset, topics.latest_offsets([where])[where])
-    yield from _inspect_stable(cluster, where, OffsetRange(start_offset, min(stable, end_offset)), deadline)
+    start_offset = max(offsets.start_offset, topics.earliest_offsets([topic_partition])[topic_partition])
+    stable = topics.latest_offsets([topic_partition], read_committed=True)[topic_partition]
+    end_offset = min(offsets.end_offset, topics.latest_offsets([topic_partition])[topic_partition])
+    yield from _inspect_stable(cluster, topic_partition, OffsetRange(start_offset, min(stable, end_offset)), deadline)
     unstable = OffsetRange(max(start_offset, stable), end_offset)
     if not len(unstable):
         return
-    ends = _read_ends(cluster, where, stable, deadline)
-    for header, batch, _ in read_batches(cluster, where, unstable, deadline, read_committed=False):
+    ends = _read_ends(cluster, topic_partition, stable, deadline)
+    for header, batch, _ in read_batches(cluster, topic_partition, unstable, deadline, read_committed=False):
         marker = read_marker(batch) if header.is_control else None
-        yield InspectedBatch(where, header, batch, _undecided_outcome(header, ends), marker)
+        yield InspectedBatch(topic_partition, header, batch, _undecided_outcome(header, ends), marker)
 
 
 def _inspect_stable(
-    cluster: Cluster, where: TopicPartition, offsets: OffsetRange, deadline: Deadline
+    cluster: Cluster, topic_partition: TopicPartition, offsets: OffsetRange, deadline: Deadline
 ) -> Iterator[InspectedBatch]:
-    for header, batch, is_filtered in read_batches(cluster, where, offsets, deadline, read_committed=True):
+    for header, batch, is_filtered in read_batches(cluster, topic_partition, offsets, deadline, read_committed=True):
         if header.is_control:
-            yield InspectedBatch(where, header, batch, Outcome.MARKER, read_marker(batch))
+            yield InspectedBatch(topic_partition, header, batch, Outcome.MARKER, read_marker(batch))
         elif not header.is_transactional:
-            yield InspectedBatch(where, header, batch, Outcome.PLAIN)
+            yield InspectedBatch(topic_partition, header, batch, Outcome.PLAIN)
         else:
-            yield InspectedBatch(where, header, batch, Outcome.ABORTED if is_filtered else Outcome.COMMITTED)
+            yield InspectedBatch(topic_partition, header, batch, Outcome.ABORTED if is_filtered else Outcome.COMMITTED)
 
 
 def _undecided_outcome(header: BatchHeader, ends: Ends) -> Outcome:
@@ -82,10 +82,10 @@ def _undecided_outcome(header: BatchHeader, ends: Ends) -> Outcome:
     return Outcome.COMMITTED if markers[following][1] else Outcome.ABORTED
 
 
-def _read_ends(cluster: Cluster, where: TopicPartition, stable_offset: int, deadline: Deadline) -> Ends:
+def _read_ends(cluster: Cluster, topic_partition: TopicPartition, stable_offset: int, deadline: Deadline) -> Ends:
     ends: Ends = {}
-    offsets = OffsetRange(stable_offset, TopicCalls(cluster).latest_offsets([where])[where])
-    for header, batch, _ in read_batches(cluster, where, offsets, deadline, read_committed=False):
+    offsets = OffsetRange(stable_offset, TopicCalls(cluster).latest_offsets([topic_partition])[topic_partition])
+    for header, batch, _ in read_batches(cluster, topic_partition, offsets, deadline, read_committed=False):
         if header.is_control and (marker := read_marker(batch)) is not None:
             ends.setdefault(header.producer_id, []).append((header.base_offset, marker.is_commit))
     return ends

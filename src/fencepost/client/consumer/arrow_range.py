@@ -161,11 +161,13 @@ class RangeReader:
                 self._cluster.mark_stale()
                 backoff.pause(deadline, problem, f"{wanted.topic_partition} from offset {position} on")
 
-    def earliest(self, where: TopicPartition) -> int:
+    def earliest(self, topic_partition: TopicPartition) -> int:
         """Where the partition begins by now."""
-        asked = {where: EARLIEST_TIMESTAMP}
+        asked = {topic_partition: EARLIEST_TIMESTAMP}
         is_read_committed = self._settings.is_read_committed
-        return list_offsets(self._cluster, asked, self._deadline(), is_read_committed=is_read_committed)[where].offset
+        return list_offsets(self._cluster, asked, self._deadline(), is_read_committed=is_read_committed)[
+            topic_partition
+        ].offset
 
     def close(self) -> None:
         self._pool.close()
@@ -175,11 +177,11 @@ class RangeReader:
         return Deadline(self._settings.default_api_timeout_ms / 1000)
 
     def _chunks_of_leader(self, wanted: PartitionRange, position: int, deadline: Deadline) -> Iterator[FetchChunk]:
-        where = wanted.topic_partition
-        partition = self._topic(wanted, position, deadline).partitions.get(where.partition)
-        leader = self._cluster.leader(where)
+        topic_partition = wanted.topic_partition
+        partition = self._topic(wanted, position, deadline).partitions.get(topic_partition.partition)
+        leader = self._cluster.leader(topic_partition)
         if partition is None or leader is None:
-            raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "Fetch", what=str(where))
+            raise error_of(ErrorCode.LEADER_NOT_AVAILABLE, "Fetch", what=str(topic_partition))
         with self._pool.lend(leader) as connection:
             fetch = RangeFetch(connection, self._settings, wanted, leader_epoch=partition.leader_epoch)
             yield from fetch.chunks(position)

@@ -68,15 +68,19 @@ def read_arrow(
     given = {name: value for name, value in settings.items() if value is not None}
     with Consumer(bootstrap_servers, **{**READ_SETTINGS, **given}) as consumer:
         chosen = None if partitions is None else set(partitions)
-        wanted = [where for where in consumer.partitions_for(topic) if chosen is None or where.partition in chosen]
+        wanted = [
+            topic_partition
+            for topic_partition in consumer.partitions_for(topic)
+            if chosen is None or topic_partition.partition in chosen
+        ]
         topic_id = consumer._core.cluster.metadata.topic_id(topic)
         ranges = _ranges(consumer, wanted, start_offsets or {}, end_offsets or {})
         consumer.assign(ranges)
-        for where, (start, _) in ranges.items():
-            consumer.seek(where, start)
+        for topic_partition, (start, _) in ranges.items():
+            consumer.seek(topic_partition, start)
             # The offsets are this topic's: a change that happened while they were asked for is one, too.
-            consumer._core.assignment[where].topic_id = topic_id
-        ends = {where: end for where, (_, end) in ranges.items()}
+            consumer._core.assignment[topic_partition].topic_id = topic_id
+        ends = {topic_partition: end for topic_partition, (_, end) in ranges.items()}
         try:
             pieces = _read_to_ends(consumer, ends, deadline, include_headers=include_headers)
         except OffsetOutOfRange as problem:
@@ -90,30 +94,32 @@ def _ranges(
     """What to read of each partition that has something to read."""
     begins, ends = consumer.beginning_offsets(wanted), consumer.end_offsets(wanted)
     ranges = {}
-    for where in wanted:
-        start = starts.get(where.partition, begins[where])
-        end = min(ends[where], stops.get(where.partition, ends[where]))
+    for topic_partition in wanted:
+        start = starts.get(topic_partition.partition, begins[topic_partition])
+        end = min(ends[topic_partition], stops.get(topic_partition.partition, ends[topic_partition]))
         if start >= end:
             continue
-        if 0 <= start < begins[where] and consumer._settings.auto_offset_reset == "none":
-            raise _gone(where, start, begins[where])
-        ranges[where] = OffsetRange(start, end)
+        if 0 <= start < begins[topic_partition] and consumer._settings.auto_offset_reset == "none":
+            raise _gone(topic_partition, start, begins[topic_partition])
+        ranges[topic_partition] = OffsetRange(start, end)
     return ranges
 
 
 def _explained(consumer: Consumer, problem: OffsetOutOfRange, topic_id: UUID, deadline: Deadline) -> OffsetOutOfRange:
     """What happened to the topic while it was read."""
-    where = problem.topic_partition
-    if not is_same_topic(consumer._core.cluster.metadata.topic_id(where.topic), topic_id):
+    topic_partition = problem.topic_partition
+    if not is_same_topic(consumer._core.cluster.metadata.topic_id(topic_partition.topic), topic_id):
         message = "the topic was deleted and created again while it was read; read it again"
-        return TopicReplaced(where, problem.offset, message)
+        return TopicReplaced(topic_partition, problem.offset, message)
     limit_s = max(LAST_QUESTION_S, deadline.remaining_s)
-    return _gone(where, problem.offset, consumer.beginning_offsets([where], limit_s)[where])
+    return _gone(
+        topic_partition, problem.offset, consumer.beginning_offsets([topic_partition], limit_s)[topic_partition]
+    )
 
 
-def _gone(where: TopicPartition, offset: int | None, first: int) -> OffsetOutOfRange:
+def _gone(topic_partition: TopicPartition, offset: int | None, first: int) -> OffsetOutOfRange:
     message = f"it is gone, the first one there is has offset {first}: ask from {first} on, or leave start_offsets out"
-    return OffsetOutOfRange(where, offset, message)
+    return OffsetOutOfRange(topic_partition, offset, message)
 
 
 def take_arrow(
@@ -169,8 +175,8 @@ def take_pieces(
     except ClientError:
         if not taken.pieces:
             raise
-    for where in taken.had_a_turn:
-        core.assignment.rotate(where)
+    for topic_partition in taken.had_a_turn:
+        core.assignment.rotate(topic_partition)
     return taken.pieces
 
 
@@ -185,14 +191,14 @@ class _Taken:
         self._bytes_max = bytes_max
         self._size_bytes = 0
 
-    def add(self, piece: pa.RecordBatch, where: TopicPartition) -> bool:
+    def add(self, piece: pa.RecordBatch, topic_partition: TopicPartition) -> bool:
         """Whether there was room for it."""
         size_bytes = piece.nbytes
         if self._bytes_max is not None and not has_room(self._size_bytes, size_bytes, bytes_max=self._bytes_max):
             return False
         self._size_bytes += size_bytes
         self.pieces.append(piece)
-        self.had_a_turn[where] = None
+        self.had_a_turn[topic_partition] = None
         return True
 
 
@@ -227,9 +233,9 @@ def _take_state(state: PartitionState, end: int, taken: _Taken) -> bool:
     return True
 
 
-def _with_place(records: pa.RecordBatch, where: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
+def _with_place(records: pa.RecordBatch, topic_partition: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
     row_count = records.num_rows
-    places = _places(where, max(PLACES_MIN, 1 << (row_count - 1).bit_length()))
+    places = _places(topic_partition, max(PLACES_MIN, 1 << (row_count - 1).bit_length()))
     columns = records.columns
     return pa.RecordBatch.from_arrays(
         [*columns[:2], *(column.slice(0, row_count) for column in places), *columns[2:]],
@@ -238,9 +244,9 @@ def _with_place(records: pa.RecordBatch, where: TopicPartition, *, include_heade
 
 
 @lru_cache(maxsize=64)
-def _places(where: TopicPartition, row_count: int) -> tuple[pa.Array, pa.Array]:
+def _places(topic_partition: TopicPartition, row_count: int) -> tuple[pa.Array, pa.Array]:
     """The columns `topic` and `partition` of so many rows: record batches share them."""
-    topic, partition = pa.scalar(where.topic, pa.string()), pa.scalar(where.partition, pa.int32())
+    topic, partition = pa.scalar(topic_partition.topic, pa.string()), pa.scalar(topic_partition.partition, pa.int32())
     return pa.repeat(topic, row_count), pa.repeat(partition, row_count)
 
 

@@ -145,12 +145,15 @@ class Assignment:
 
     def become(self, partitions: Iterable[TopicPartition]) -> None:
         """Exactly these partitions; those that stay keep their place."""
-        wanted = dict.fromkeys(TopicPartition(*where) for where in partitions)
-        for where, state in self._states.items():
-            if where not in wanted:
+        wanted = dict.fromkeys(TopicPartition(*topic_partition) for topic_partition in partitions)
+        for topic_partition, state in self._states.items():
+            if topic_partition not in wanted:
                 state.drop()
                 self.taken_away_count += state.was_consumed
-        self._states = {where: self._states.get(where) or PartitionState(where) for where in wanted}
+        self._states = {
+            topic_partition: self._states.get(topic_partition) or PartitionState(topic_partition)
+            for topic_partition in wanted
+        }
 
     def rotate(self, topic_partition: TopicPartition) -> None:
         """This one had its turn: it goes to the end."""

@@ -55,7 +55,9 @@ def assign_cooperative_sticky(members: list[Member], counts: PartitionCounts) ->
     owners = believed_owners(members, counts)
     balanced = assign_sticky(members, counts, owners)
     return {
-        member_id: [where for where in partitions if owners.get(where, member_id) == member_id]
+        member_id: [
+            topic_partition for topic_partition in partitions if owners.get(topic_partition, member_id) == member_id
+        ]
         for member_id, partitions in balanced.items()
     }
 
@@ -64,12 +66,14 @@ def believed_owners(members: list[Member], counts: PartitionCounts) -> dict[Topi
     """Who owns what, as far as it can be believed and still makes sense."""
     newest = max((member.generation_id for member in members if member.owned), default=-1)
     present = [member for member in members if member.generation_id == newest]
-    claims = Counter(where for member in present for where in member.owned)
+    claims = Counter(topic_partition for member in present for topic_partition in member.owned)
     return {
-        where: member.member_id
+        topic_partition: member.member_id
         for member in present
-        for where in member.owned
-        if claims[where] == 1 and where.topic in member.topics and where.partition < counts.get(where.topic, 0)
+        for topic_partition in member.owned
+        if claims[topic_partition] == 1
+        and topic_partition.topic in member.topics
+        and topic_partition.partition < counts.get(topic_partition.topic, 0)
     }
 
 
@@ -77,20 +81,20 @@ def assign_sticky(members: list[Member], counts: PartitionCounts, owners: dict[T
     """Balanced, with as few partitions in other hands as the owners' claims allow."""
     table = in_order(members)
     assigned: Assigned = {member.member_id: [] for member in table}
-    for where, member_id in sorted(owners.items()):
-        assigned[member_id].append(where)
-    for where in all_partitions(members, counts):
-        if where not in owners:
-            assigned[_least_loaded(table, assigned, where)].append(where)
+    for topic_partition, member_id in sorted(owners.items()):
+        assigned[member_id].append(topic_partition)
+    for topic_partition in all_partitions(members, counts):
+        if topic_partition not in owners:
+            assigned[_least_loaded(table, assigned, topic_partition)].append(topic_partition)
     while (move := _improvement(table, assigned)) is not None:
-        where, giver, taker = move
-        assigned[giver].remove(where)
-        assigned[taker].append(where)
+        topic_partition, giver, taker = move
+        assigned[giver].remove(topic_partition)
+        assigned[taker].append(topic_partition)
     return {member_id: sorted(partitions) for member_id, partitions in assigned.items()}
 
 
-def _least_loaded(table: list[Member], assigned: Assigned, where: TopicPartition) -> str:
-    subscribers = [member.member_id for member in table if where.topic in member.topics]
+def _least_loaded(table: list[Member], assigned: Assigned, topic_partition: TopicPartition) -> str:
+    subscribers = [member.member_id for member in table if topic_partition.topic in member.topics]
     return min(subscribers, key=lambda member_id: len(assigned[member_id]))
 
 
@@ -102,9 +106,9 @@ def _improvement(table: list[Member], assigned: Assigned) -> tuple[TopicPartitio
         for taker in by_load:
             if len(assigned[taker]) + 2 > len(assigned[giver]):
                 break
-            for where in reversed(assigned[giver]):
-                if where.topic in topics[taker]:
-                    return where, giver, taker
+            for topic_partition in reversed(assigned[giver]):
+                if topic_partition.topic in topics[taker]:
+                    return topic_partition, giver, taker
     return None
 
 
@@ -133,10 +137,10 @@ def assign_round_robin(members: list[Member], counts: PartitionCounts) -> Assign
     assigned: Assigned = {member.member_id: [] for member in members}
     table = in_order(members)
     turn = 0
-    for where in all_partitions(members, counts):
-        while where.topic not in table[turn % len(table)].topics:
+    for topic_partition in all_partitions(members, counts):
+        while topic_partition.topic not in table[turn % len(table)].topics:
             turn += 1
-        assigned[table[turn % len(table)].member_id].append(where)
+        assigned[table[turn % len(table)].member_id].append(topic_partition)
         turn += 1
     return assigned
 

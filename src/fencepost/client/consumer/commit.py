@@ -127,7 +127,7 @@ class OffsetCommitter:
             raise refusal
 
     def _send(self, offsets: Offsets, deadline: Deadline) -> InFlight:
-        topic_ids = {where.topic: self._topic_id_of(where) for where in offsets}
+        topic_ids = {topic_partition.topic: self._topic_id_of(topic_partition) for topic_partition in offsets}
         request = commit_request(offsets, self._identity(), topic_ids)
         if self._connection is None or self._connection.is_closed:
             self._lose(Disconnected(f"the coordinator of group '{self._group_id}' closed the connection"))
@@ -167,24 +167,24 @@ class OffsetCommitter:
                     self._cluster.forget_coordinator(CoordinatorType.GROUP, self._group_id)
                     self.close()
                 if row.error_code:
-                    where = TopicPartition(topic.name or names[topic.topic_id], row.partition_index)
+                    topic_partition = TopicPartition(topic.name or names[topic.topic_id], row.partition_index)
                     if row.error_code == ErrorCode.ILLEGAL_GENERATION and self._has_moved_on(
                         sent.request.generation_id_or_member_epoch
                     ):
                         # On its way the group began another generation, and this member is in that one too.
-                        message = f"group '{self._group_id}', {where}: {RebalanceInProgress.__doc__}"
+                        message = f"group '{self._group_id}', {topic_partition}: {RebalanceInProgress.__doc__}"
                         return RebalanceInProgress(message, error_code=ErrorCode.ILLEGAL_GENERATION)
-                    return error_of(row.error_code, "OffsetCommit", what=f"group '{self._group_id}', {where}")
+                    return error_of(row.error_code, "OffsetCommit", what=f"group '{self._group_id}', {topic_partition}")
         return None
 
     def _refuse_replaced_topics(self, offsets: Offsets) -> None:
         try:
-            metadata = self._cluster.refresh({where.topic for where in offsets})
+            metadata = self._cluster.refresh({topic_partition.topic for topic_partition in offsets})
         except RetriableError:
             return
-        for where in offsets:
-            if metadata.topic_id(where.topic) not in (NO_TOPIC_ID, self._topic_id_of(where)):
-                message = f"group '{self._group_id}', {where}: the topic was deleted and created again"
+        for topic_partition in offsets:
+            if metadata.topic_id(topic_partition.topic) not in (NO_TOPIC_ID, self._topic_id_of(topic_partition)):
+                message = f"group '{self._group_id}', {topic_partition}: the topic was deleted and created again"
                 raise CommitFailed(message, error_code=ErrorCode.UNKNOWN_TOPIC_ID)
 
     def _lose(self, problem: ClientError) -> None:

@@ -165,7 +165,7 @@ class Consumer:
         """Read exactly these partitions, whatever others do."""
         if self._core.subscription is not None:
             raise IllegalState("topics are subscribed to: unsubscribe first")
-        self._core.assignment.become(TopicPartition(*where) for where in partitions)
+        self._core.assignment.become(TopicPartition(*topic_partition) for topic_partition in partitions)
 
     @one_user
     def unsubscribe(self) -> None:
@@ -283,16 +283,16 @@ class Consumer:
     @one_user
     def position(self, partition: tuple[str, int], timeout: float | None = None) -> int:
         """The offset of the next record that this consumer hands out."""
-        where = TopicPartition(*partition)
+        topic_partition = TopicPartition(*partition)
         deadline = self._deadline(timeout)
         while True:
-            state = self._core.assignment[where]
+            state = self._core.assignment[topic_partition]
             if state.problem is not None and not state.has_something:
                 raise state.problem
             if state.position is not None:
                 return state.position
             if deadline.has_passed:
-                raise Timeout(f"the position of {where} was not found in time")
+                raise Timeout(f"the position of {topic_partition} was not found in time")
             self._core.find_positions()
             if state.position is None:
                 self._core.advance(Deadline(deadline.at_most(self._settings.retry_backoff_ms / 1000)))
@@ -348,7 +348,7 @@ class Consumer:
         """For every assigned partition that records were handed out of: the offset after the last of them, or where
         the program has sought to since."""
         consumed = [state.topic_partition for state in self._core.assignment if state.was_consumed]
-        return {where: OffsetAndMetadata(self.position(where)) for where in consumed}
+        return {topic_partition: OffsetAndMetadata(self.position(topic_partition)) for topic_partition in consumed}
 
     @property
     def taken_away_count(self) -> int:
@@ -361,18 +361,20 @@ class Consumer:
     ) -> dict[TopicPartition, OffsetAndTimestamp | None]:
         """The first record at or after each time, or None."""
         found = self._list_offsets({TopicPartition(*it): at for it, at in timestamps_ms.items()}, timeout)
-        return {where: None if offset.offset == NO_OFFSET else offset for where, offset in found.items()}
+        return {
+            topic_partition: None if offset.offset == NO_OFFSET else offset for topic_partition, offset in found.items()
+        }
 
     @one_user
     def beginning_offsets(self, partitions: AnyPartitions, timeout: float | None = None) -> dict[TopicPartition, int]:
-        asked = {TopicPartition(*where): EARLIEST_TIMESTAMP for where in partitions}
-        return {where: found.offset for where, found in self._list_offsets(asked, timeout).items()}
+        asked = {TopicPartition(*topic_partition): EARLIEST_TIMESTAMP for topic_partition in partitions}
+        return {topic_partition: found.offset for topic_partition, found in self._list_offsets(asked, timeout).items()}
 
     @one_user
     def end_offsets(self, partitions: AnyPartitions, timeout: float | None = None) -> dict[TopicPartition, int]:
         """Where reading ends at this moment: the last stable offset for `read_committed`, else the high watermark."""
-        asked = {TopicPartition(*where): LATEST_TIMESTAMP for where in partitions}
-        return {where: found.offset for where, found in self._list_offsets(asked, timeout).items()}
+        asked = {TopicPartition(*topic_partition): LATEST_TIMESTAMP for topic_partition in partitions}
+        return {topic_partition: found.offset for topic_partition, found in self._list_offsets(asked, timeout).items()}
 
     @one_user
     def lag(self, partitions: AnyPartitions | None = None, timeout: float | None = None) -> dict[TopicPartition, int]:
@@ -382,10 +384,14 @@ class Consumer:
         positions = {state.topic_partition: self.position(state.topic_partition, timeout) for state in states}
         ends = self.end_offsets(positions, timeout)
         return {
-            where: count_records(
-                self._core.cluster, self._settings, where, OffsetRange(position, ends[where]), deadline
+            topic_partition: count_records(
+                self._core.cluster,
+                self._settings,
+                topic_partition,
+                OffsetRange(position, ends[topic_partition]),
+                deadline,
             )
-            for where, position in positions.items()
+            for topic_partition, position in positions.items()
         }
 
     # The end
@@ -416,7 +422,7 @@ class Consumer:
 
     @one_user
     def _assign_topics(self, topics: str | Iterable[str]) -> None:
-        self.assign([where for topic in _listed(topics) for where in self.partitions_for(topic)])
+        self.assign([topic_partition for topic in _listed(topics) for topic_partition in self.partitions_for(topic)])
 
     def _wait(self, deadline: Deadline) -> bool:
         """Wait for something to happen; True if the time was up before, or somebody called `wakeup`."""
@@ -445,7 +451,11 @@ class Consumer:
 
     def _states(self, partitions: AnyPartitions | None) -> list[PartitionState]:
         assignment = self._core.assignment
-        return list(assignment) if partitions is None else [assignment[TopicPartition(*where)] for where in partitions]
+        return (
+            list(assignment)
+            if partitions is None
+            else [assignment[TopicPartition(*topic_partition)] for topic_partition in partitions]
+        )
 
     def _list_offsets(
         self, timestamps_ms: Mapping[TopicPartition, int], timeout: float | None

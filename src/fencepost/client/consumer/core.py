@@ -278,10 +278,10 @@ class ConsumerCore:
         topics.update(dict.fromkeys(state.topic_partition.topic for state in self.assignment))
         return list(topics)
 
-    def _topic_id(self, where: TopicPartition) -> UUID:
+    def _topic_id(self, topic_partition: TopicPartition) -> UUID:
         """Of the topic that is read, which may have been deleted since; of the one that there is if it is not read."""
-        state = self.assignment.get(where)
-        return self.cluster.metadata.topic_id(where.topic) if state is None else state.topic_id
+        state = self.assignment.get(topic_partition)
+        return self.cluster.metadata.topic_id(topic_partition.topic) if state is None else state.topic_id
 
     def _try(self, action: Callable[[], None]) -> None:
         try:

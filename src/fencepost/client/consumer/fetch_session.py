@@ -59,11 +59,15 @@ class FetchSession:
         """Fill in what `request` has to say for the broker to end up with `wanted`."""
         if self.epoch == FULL or self._has_ids != has_topic_ids(wanted):
             self.reset()
-        changed = {where: target for where, target in wanted.items() if self.targets.get(where) != target}
+        changed = {
+            topic_partition: target
+            for topic_partition, target in wanted.items()
+            if self.targets.get(topic_partition) != target
+        }
         forgotten = {
-            where: target
-            for where, target in self.targets.items()
-            if where not in wanted or wanted[where].topic_id != target.topic_id
+            topic_partition: target
+            for topic_partition, target in self.targets.items()
+            if topic_partition not in wanted or wanted[topic_partition].topic_id != target.topic_id
         }
         self.targets = dict(wanted)
         request.session_id = self.session_id

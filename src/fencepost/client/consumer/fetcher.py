@@ -155,12 +155,12 @@ class Fetcher:
         )
 
     def _has_plenty(self, targets: Targets) -> bool:
-        return any(len(self._assignment[where].chunks) > CHUNKS_WAITING_MAX for where in targets)
+        return any(len(self._assignment[topic_partition].chunks) > CHUNKS_WAITING_MAX for topic_partition in targets)
 
     def _is_outdated(self, fetcher: NodeFetcher) -> bool:
         """Whether the program has sought another place since the request left, or the topic is another one."""
-        for where, target in fetcher.targets.items():
-            state = self._assignment.get(where)
+        for topic_partition, target in fetcher.targets.items():
+            state = self._assignment.get(topic_partition)
             if state is not None and state.position is not None and not _is_still_asked(state, target):
                 return True
         return False

@@ -159,7 +159,9 @@ class GroupSubscription:
         self._is_changing = True
         try:
             self._give_up(change.target, is_lost=change.is_lost)
-            taken = [where for where in sorted(change.target) if where not in self._assignment]
+            taken = [
+                topic_partition for topic_partition in sorted(change.target) if topic_partition not in self._assignment
+            ]
             self._assignment.become(sorted(change.target))
             self._announce([*self._unannounced, *taken])
         finally:
@@ -167,7 +169,7 @@ class GroupSubscription:
             member.settled(change, frozenset(self._assignment.partitions))
 
     def _announce(self, partitions: list[TopicPartition]) -> None:
-        self._unannounced = [where for where in partitions if where in self._assignment]
+        self._unannounced = [topic_partition for topic_partition in partitions if topic_partition in self._assignment]
         was_changing, self._is_changing = self._is_changing, True
         try:
             if self._unannounced and self.callbacks.on_assigned is not None:
@@ -177,7 +179,9 @@ class GroupSubscription:
         self._unannounced = []
 
     def _give_up(self, target: frozenset[TopicPartition], *, is_lost: bool) -> None:
-        given_up = sorted(where for where in self._assignment.partitions if where not in target)
+        given_up = sorted(
+            topic_partition for topic_partition in self._assignment.partitions if topic_partition not in target
+        )
         if not given_up:
             return
         on_lost = self.callbacks.on_lost or self.callbacks.on_revoked
@@ -188,7 +192,9 @@ class GroupSubscription:
             if call_back is not None:
                 call_back(given_up)
         finally:
-            self._assignment.become(where for where in self._assignment.partitions if where in target)
+            self._assignment.become(
+                topic_partition for topic_partition in self._assignment.partitions if topic_partition in target
+            )
 
     def _start(self, member_class: type[GroupMember]) -> GroupMember:
         member = member_class(self._cluster, self._settings, self.topics, wake=self._wake)

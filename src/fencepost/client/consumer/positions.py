@@ -58,7 +58,7 @@ def _use_committed(
         found = try_committed_offsets(
             cluster, settings.group_id, partitions, deadline, is_read_committed=settings.is_read_committed
         )
-        committed = {where: offset.offset for where, offset in found.items() if offset is not None}
+        committed = {topic_partition: offset.offset for topic_partition, offset in found.items() if offset is not None}
     for state in states:
         offset = committed.get(state.topic_partition, state.first_position)
         if offset is not None:

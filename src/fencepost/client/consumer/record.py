@@ -31,20 +31,26 @@ def record_maker(key_deserializer: Deserializer | None, value_deserializer: Dese
     if key_deserializer is None and value_deserializer is None:
         return _as_stored
 
-    def make(where: TopicPartition, record: Record) -> ConsumerRecord:
+    def make(topic_partition: TopicPartition, record: Record) -> ConsumerRecord:
         try:
             key = record.key if key_deserializer is None else key_deserializer(record.key)
             value = record.value if value_deserializer is None else value_deserializer(record.value)
         except Exception as problem:
             message = f"its key or value cannot be deserialized: {problem}; seek past it to go on"
-            raise RecordDeserialization(where, record.offset, message) from problem
+            raise RecordDeserialization(topic_partition, record.offset, message) from problem
         return ConsumerRecord(
-            where.topic, where.partition, record.offset, key, value, record.headers, record.timestamp_ms
+            topic_partition.topic,
+            topic_partition.partition,
+            record.offset,
+            key,
+            value,
+            record.headers,
+            record.timestamp_ms,
         )
 
     return make
 
 
-def _as_stored(where: TopicPartition, record: Record) -> ConsumerRecord:
+def _as_stored(topic_partition: TopicPartition, record: Record) -> ConsumerRecord:
     offset, timestamp_ms, key, value, headers = record
-    return ConsumerRecord(where.topic, where.partition, offset, key, value, headers, timestamp_ms)
+    return ConsumerRecord(topic_partition.topic, topic_partition.partition, offset, key, value, headers, timestamp_ms)

@@ -25,7 +25,9 @@ SMALL_TASK_OFFSETS = 500
 
 
 def count_offsets(start: Positions, end: Positions) -> int:
-    return sum(max(0, end[where] - offset) for where, offset in start.items() if where in end)
+    return sum(
+        max(0, end[topic_partition] - offset) for topic_partition, offset in start.items() if topic_partition in end
+    )
 
 
 def limit_offsets(start: Positions, end: Positions, most: int) -> dict[TopicPartition, int]:
@@ -36,10 +38,10 @@ def limit_offsets(start: Positions, end: Positions, most: int) -> dict[TopicPart
     """
     total = count_offsets(start, end)
     limited = dict(end)
-    for where, offset in start.items() if total > most else ():
-        waiting = end[where] - offset
+    for topic_partition, offset in start.items() if total > most else ():
+        waiting = end[topic_partition] - offset
         if waiting > 0:
-            limited[where] = offset + min(waiting, max(1, most * waiting // total))
+            limited[topic_partition] = offset + min(waiting, max(1, most * waiting // total))
     return limited
 
 
@@ -109,9 +111,11 @@ def read_plan(options: SourceOptions) -> ReadPlan:
 def input_partitions(options: SourceOptions, start: SourceOffsets, end: SourceOffsets) -> list[RangePartition]:
     """Tasks for what lies between the two, in the order of topics, partitions and offsets."""
     ranges = [
-        PartitionRange(where, end.topic_id(where.topic), OffsetRange(start.positions[where], offset))
-        for where, offset in sorted(end.positions.items())
-        if start.positions.get(where, offset) < offset
+        PartitionRange(
+            topic_partition, end.topic_id(topic_partition.topic), OffsetRange(start.positions[topic_partition], offset)
+        )
+        for topic_partition, offset in sorted(end.positions.items())
+        if start.positions.get(topic_partition, offset) < offset
     ]
     if options.min_partitions is None and options.max_records_per_partition is None:
         return [RangePartition(task) for task in gather_small(ranges)]
@@ -123,10 +127,14 @@ def not_overtaken(
     cluster: SourceCluster, start: SourceOffsets, end: SourceOffsets, policy: LossPolicy
 ) -> SourceOffsets:
     """`start`, moved to the first available offset where records went away; a loss, unless none of them is wanted."""
-    wanted = [where for where, offset in start.positions.items() if offset < end.positions.get(where, offset)]
+    wanted = [
+        topic_partition
+        for topic_partition, offset in start.positions.items()
+        if offset < end.positions.get(topic_partition, offset)
+    ]
     moved = dict(start.positions)
-    for where, available in cluster.earliest(wanted).items():
-        if available > moved[where]:
-            policy.report(overtaken(where, expected=moved[where], available=available))
-            moved[where] = available
+    for topic_partition, available in cluster.earliest(wanted).items():
+        if available > moved[topic_partition]:
+            policy.report(overtaken(topic_partition, expected=moved[topic_partition], available=available))
+            moved[topic_partition] = available
     return SourceOffsets(moved, start.topic_ids, start.cluster_id)

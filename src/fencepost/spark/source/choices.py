@@ -34,7 +34,7 @@ class TopicChoice:
     def fixed_names(self) -> list[str] | None:
         """The topics that must be there; None for a pattern, which takes what there is."""
         if self.assigned is not None:
-            return sorted({where.topic for where in self.assigned})
+            return sorted({topic_partition.topic for topic_partition in self.assigned})
         return None if self.names is None else list(self.names)
 
     def has_topic(self, topic: str) -> bool:

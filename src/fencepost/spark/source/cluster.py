@@ -41,21 +41,25 @@ class SourceCluster:
         metadata = self._metadata()
         topics = {name: topic for name, topic in metadata.topics.items() if not topic.error_code and topic.partitions}
         chosen = [
-            where
-            for where in self._choice.partitions(topics)
-            if where.topic in topics and where.partition in topics[where.topic].partitions
+            topic_partition
+            for topic_partition in self._choice.partitions(topics)
+            if topic_partition.topic in topics and topic_partition.partition in topics[topic_partition.topic].partitions
         ]
         return SourceOffsets(
             positions=dict.fromkeys(chosen, 0),
-            topic_ids={where.topic: topics[where.topic].topic_id for where in chosen},
+            topic_ids={topic_partition.topic: topics[topic_partition.topic].topic_id for topic_partition in chosen},
             cluster_id=metadata.cluster_id,
         )
 
     def missing(self, wanted: Sequence[TopicPartition]) -> set[TopicPartition]:
         """Those that do not exist, chosen or not: a planned micro-batch may hold a topic that is named no longer."""
-        metadata = self._metadata(also={where.topic for where in wanted})
+        metadata = self._metadata(also={topic_partition.topic for topic_partition in wanted})
         there = {name: topic.partitions for name, topic in metadata.topics.items() if not topic.error_code}
-        return {where for where in wanted if where.partition not in there.get(where.topic, {})}
+        return {
+            topic_partition
+            for topic_partition in wanted
+            if topic_partition.partition not in there.get(topic_partition.topic, {})
+        }
 
     def check_existence(self, found: SourceOffsets) -> None:
         """Everything that was chosen by name is among `found`."""
@@ -65,9 +69,11 @@ class SourceCluster:
                     f"topic '{topic}' does not exist: create it first (fencepost topics create {topic}), or correct "
                     "the option subscribe or assign"
                 )
-        for where in self._choice.assigned or ():
-            if where not in found.positions:
-                raise UnknownTopic(f"topic {where.topic} has no partition {where.partition}: correct the option assign")
+        for topic_partition in self._choice.assigned or ():
+            if topic_partition not in found.positions:
+                raise UnknownTopic(
+                    f"topic {topic_partition.topic} has no partition {topic_partition.partition}: correct the option assign"
+                )
 
     def earliest(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         return self.offsets_at(dict.fromkeys(partitions, EARLIEST))
@@ -81,7 +87,10 @@ class SourceCluster:
             return {}
         is_read_committed = self._settings.is_read_committed
         found = list_offsets(self._cluster, timestamps_ms, self._deadline(), is_read_committed=is_read_committed)
-        return {where: found[where].offset if where in found else NO_OFFSET for where in timestamps_ms}
+        return {
+            topic_partition: found[topic_partition].offset if topic_partition in found else NO_OFFSET
+            for topic_partition in timestamps_ms
+        }
 
     def close(self) -> None:
         self._cluster.close()

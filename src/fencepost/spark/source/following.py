@@ -39,7 +39,7 @@ class LossPolicy(NamedTuple):
         logger.warning("%s. Reading on from the first available offset, because failOnDataLoss is false.", loss)
 
 
-def overtaken(where: TopicPartition, *, expected: int, available: int) -> str:
+def overtaken(topic_partition: TopicPartition, *, expected: int, available: int) -> str:
     return (
         f"records of {_named(where)} are gone before they were read: expected offset {expected}, first available "
         f"{available}, {available - expected} offsets are missing. Retention (retention.ms, retention.bytes) or a "
@@ -47,7 +47,7 @@ def overtaken(where: TopicPartition, *, expected: int, available: int) -> str:
     )
 
 
-def truncated(where: TopicPartition, *, expected: int, available: int) -> str:
+def truncated(topic_partition: TopicPartition, *, expected: int, available: int) -> str:
     return (
         f"{_named(where)} ends at offset {available}, but records up to offset {expected} were read from it already: "
         "the partition has lost its end, as after the unclean election of a leader, or another cluster answers here"
@@ -65,15 +65,15 @@ def deleted(topic: str) -> str:
     return f"topic {topic} was deleted: what was left to read of it is gone"
 
 
-def trimmed(where: TopicPartition, *, available: int) -> str:
+def trimmed(topic_partition: TopicPartition, *, available: int) -> str:
     return (
         f"{_named(where)} was added while the query ran, and its first available offset is {available}: "
         f"expected offset 0, {available} offsets are missing"
     )
 
 
-def _named(where: TopicPartition) -> str:
-    return f"topic {where.topic}, partition {where.partition}"
+def _named(topic_partition: TopicPartition) -> str:
+    return f"topic {topic_partition.topic}, partition {topic_partition.partition}"
 
 
 Earliest = Callable[[Iterable[TopicPartition]], dict[TopicPartition, int]]
@@ -114,19 +114,19 @@ def plot_course(
     for topic in sorted(others):
         policy.report(replaced(topic, expected=start.topic_id(topic), found=latest.topic_id(topic)))
     kept = {
-        where: offset
-        for where, offset in start.positions.items()
-        if where in latest.positions and where.topic not in others
+        topic_partition: offset
+        for topic_partition, offset in start.positions.items()
+        if topic_partition in latest.positions and topic_partition.topic not in others
     }
-    for where, offset in kept.items():
-        if latest.positions[where] < offset:
-            policy.report(truncated(where, expected=offset, available=latest.positions[where]))
-    begun = earliest([where for where in latest.positions if where not in kept])
-    known = {where.topic for where in kept}
-    for where, offset in begun.items():
-        if offset > 0 and where.topic in known:
-            policy.report(trimmed(where, available=offset))
-    return Course(kept, {where: latest.positions[where] for where in kept}, begun)
+    for topic_partition, offset in kept.items():
+        if latest.positions[topic_partition] < offset:
+            policy.report(truncated(topic_partition, expected=offset, available=latest.positions[topic_partition]))
+    begun = earliest([topic_partition for topic_partition in latest.positions if topic_partition not in kept])
+    known = {topic_partition.topic for topic_partition in kept}
+    for topic_partition, offset in begun.items():
+        if offset > 0 and topic_partition.topic in known:
+            policy.report(trimmed(topic_partition, available=offset))
+    return Course(kept, {topic_partition: latest.positions[topic_partition] for topic_partition in kept}, begun)
 
 
 def is_replaced(start: SourceOffsets, latest: SourceOffsets, topic: str) -> bool:

@@ -106,11 +106,11 @@ def batch_bounds(options: SourceOptions) -> tuple[OffsetChoice, OffsetChoice]:
         raise InvalidOption(f"option '{start.option}' is latest (-1): a batch query would read nothing")
     if EARLIEST in end.special_offsets:
         raise InvalidOption(f"option '{end.option}' is earliest (-2): a batch query would read nothing")
-    for where, first in (start.offsets or {}).items():
-        last = (end.offsets or {}).get(where, LATEST)
+    for topic_partition, first in (start.offsets or {}).items():
+        last = (end.offsets or {}).get(topic_partition, LATEST)
         if last != LATEST and first > last:
             raise InvalidOption(
-                f"option '{start.option}' begins {where} at offset {first}, behind its end {last} in '{end.option}': "
+                f"option '{start.option}' begins {topic_partition} at offset {first}, behind its end {last} in '{end.option}': "
                 "exchange them, or correct one"
             )
     return start, end

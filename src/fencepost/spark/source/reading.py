@@ -112,15 +112,15 @@ def read_range(plan: ReadPlan, wanted: PartitionRange) -> Iterator[pa.RecordBatc
             position = _behind_loss(plan, problem, left)
 
 
-def to_spark(records: pa.RecordBatch, where: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
+def to_spark(records: pa.RecordBatch, topic_partition: TopicPartition, *, include_headers: bool) -> pa.RecordBatch:
     count = records.num_rows
     key, value, offset, timestamp, timestamp_type, *headers = records.columns
     schema = ARROW_SCHEMA_WITH_HEADERS if include_headers else ARROW_SCHEMA
     columns = [
         key,
         value,
-        pa.repeat(pa.scalar(where.topic, pa.string()), count),
-        pa.repeat(pa.scalar(where.partition, pa.int32()), count),
+        pa.repeat(pa.scalar(topic_partition.topic, pa.string()), count),
+        pa.repeat(pa.scalar(topic_partition.partition, pa.int32()), count),
         offset,
         _microseconds(timestamp),
         timestamp_type,
@@ -140,13 +140,13 @@ def _microseconds(timestamps: pa.Array) -> pa.Array:
 
 def _behind_loss(plan: ReadPlan, problem: OffsetOutOfRange, left: PartitionRange) -> int:
     """Where to read on after records went away between planning and reading; an error unless loss is accepted."""
-    where, (expected, end_offset) = left.topic_partition, left.offsets
+    topic_partition, (expected, end_offset) = left.topic_partition, left.offsets
     if isinstance(problem, TopicReplaced):
         plan.policy.report(str(problem))
         return end_offset
-    available = reader_of(plan.kafka).earliest(where)
+    available = reader_of(plan.kafka).earliest(topic_partition)
     if available > expected:
-        plan.policy.report(overtaken(where, expected=expected, available=available))
+        plan.policy.report(overtaken(topic_partition, expected=expected, available=available))
         return available
-    plan.policy.report(truncated(where, expected=end_offset, available=expected))
+    plan.policy.report(truncated(topic_partition, expected=end_offset, available=expected))
     return end_offset

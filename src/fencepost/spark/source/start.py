@@ -14,7 +14,7 @@ def resolve_start(
     """The first offset to read in each partition."""
     found = _chosen(cluster, choice)
     positions = _positions(cluster, choice, found)
-    unmatched = [where for where, offset in positions.items() if offset == NO_OFFSET]
+    unmatched = [topic_partition for topic_partition, offset in positions.items() if offset == NO_OFFSET]
     if unmatched and not latest_without_match:
         raise InvalidOption(
             f"option '{choice.option}': nothing was written at or after that time in {', '.join(map(str, unmatched))}; "
@@ -31,12 +31,12 @@ def resolve_end(cluster: SourceCluster, choice: OffsetChoice) -> SourceOffsets:
     found = _chosen(cluster, choice)
     positions = _positions(cluster, choice, found)
     latest = cluster.latest(positions)
-    for where, offset in positions.items():
+    for topic_partition, offset in positions.items():
         if offset == NO_OFFSET:
-            positions[where] = latest[where]
-        elif offset > latest[where]:
+            positions[topic_partition] = latest[topic_partition]
+        elif offset > latest[topic_partition]:
             raise InvalidOption(
-                f"option '{choice.option}': {where} ends at offset {latest[where]}, before offset {offset}; choose an "
+                f"option '{choice.option}': {topic_partition} ends at offset {latest[topic_partition]}, before offset {offset}; choose an "
                 "offset that is there, or -1 for the end"
             )
     return SourceOffsets(positions, found.topic_ids, found.cluster_id)
@@ -65,7 +65,7 @@ def _positions(cluster: SourceCluster, choice: OffsetChoice, found: SourceOffset
         return cluster.offsets_at(choice.timestamps_ms)
     chosen = dict.fromkeys(found.positions, choice.everywhere) if choice.offsets is None else dict(choice.offsets)
     for special, ask in ((EARLIEST, cluster.earliest), (LATEST, cluster.latest)):
-        chosen.update(ask([where for where, offset in chosen.items() if offset == special]))
+        chosen.update(ask([topic_partition for topic_partition, offset in chosen.items() if offset == special]))
     return chosen
 
 
@@ -75,11 +75,11 @@ def _within(
     """The same offsets, if the partitions have them; others are a loss, and moved to what is there."""
     earliest, latest = cluster.earliest(positions), cluster.latest(positions)
     moved = dict(positions)
-    for where, offset in positions.items():
-        if offset < earliest[where]:
-            policy.report(overtaken(where, expected=offset, available=earliest[where]))
-            moved[where] = earliest[where]
-        elif offset > latest[where]:
-            policy.report(truncated(where, expected=offset, available=latest[where]))
-            moved[where] = latest[where]
+    for topic_partition, offset in positions.items():
+        if offset < earliest[topic_partition]:
+            policy.report(overtaken(topic_partition, expected=offset, available=earliest[topic_partition]))
+            moved[topic_partition] = earliest[topic_partition]
+        elif offset > latest[topic_partition]:
+            policy.report(truncated(topic_partition, expected=offset, available=latest[topic_partition]))
+            moved[topic_partition] = latest[topic_partition]
     return moved

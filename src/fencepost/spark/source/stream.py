@@ -87,7 +87,9 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: OffsetJson, end: OffsetJson) -> Sequence[InputPartition]:
         self._is_pinned = True
         begin, last = _parsed(start), _parsed(end)
-        if not any(begin.positions.get(where, offset) < offset for where, offset in last.positions.items()):
+        if not any(
+            begin.positions.get(topic_partition, offset) < offset for topic_partition, offset in last.positions.items()
+        ):
             return []
         now = self._cluster.partitions()
         check_cluster(last, now.cluster_id)
@@ -96,7 +98,11 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._plan.policy.report(replaced(topic, expected=last.topic_id(topic), found=now.topic_id(topic)))
         gone |= {topic for topic in last.topics if is_replaced(begin, last, topic)}
         gone |= self._deleted(begin, last, now, gone)
-        readable = {where: offset for where, offset in begin.positions.items() if where.topic not in gone}
+        readable = {
+            topic_partition: offset
+            for topic_partition, offset in begin.positions.items()
+            if topic_partition.topic not in gone
+        }
         begin = SourceOffsets(readable, begin.topic_ids, begin.cluster_id)
         return input_partitions(self._options, not_overtaken(self._cluster, begin, last, self._plan.policy), last)
 
@@ -124,11 +130,13 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def _deleted(self, begin: SourceOffsets, last: SourceOffsets, now: SourceOffsets, gone: set[str]) -> set[str]:
         """Topics that the micro-batch wants and that are there no more, each reported; `gone` are so already."""
         unseen = [
-            where
-            for where, offset in last.positions.items()
-            if begin.positions.get(where, offset) < offset and where not in now.positions and where.topic not in gone
+            topic_partition
+            for topic_partition, offset in last.positions.items()
+            if begin.positions.get(topic_partition, offset) < offset
+            and topic_partition not in now.positions
+            and topic_partition.topic not in gone
         ]
-        topics = {where.topic for where in self._cluster.missing(unseen)} if unseen else set()
+        topics = {topic_partition.topic for topic_partition in self._cluster.missing(unseen)} if unseen else set()
         for topic in sorted(topics):
             self._plan.policy.report(deleted(topic))
         return topics
