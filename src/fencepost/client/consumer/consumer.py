@@ -6,7 +6,7 @@ with Consumer(bootstrap_servers, topics=["invoices"], group_id="billing") as con
 
 One thread uses a consumer (only `wakeup` may come from others); callbacks run on that thread, inside `poll`. With a
 group a second thread keeps the membership; it ends with `close`. Settings are Kafka's, in snake_case:
-`consumer_settings.py`. A consumer is not usable in a forked child: make one there.
+`settings.py`. A consumer is not usable in a forked child: make one there.
 """
 
 import functools
@@ -44,14 +44,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-# The rule that one thread uses a consumer, and only in the process that made it.
-
-
 CallT = TypeVar("CallT", bound=Callable[..., Any])
 
 
 class OneUser:
-    """Who is inside at this moment. Callbacks may call the consumer again: they are on the same thread."""
+    """The rule that one thread uses a consumer, and only in the process that made it: who is inside at this moment.
+
+    Callbacks may call the consumer again: they are on the same thread.
+    """
 
     __slots__ = ("_depth", "_process_id", "_thread_id", "is_closed")
 
@@ -367,18 +367,16 @@ class Consumer:
 
     @one_user
     def beginning_offsets(self, partitions: AnyPartitions, timeout: float | None = None) -> dict[TopicPartition, int]:
-        asked = {TopicPartition(*topic_partition): EARLIEST_TIMESTAMP for topic_partition in partitions}
-        return {topic_partition: found.offset for topic_partition, found in self._list_offsets(asked, timeout).items()}
+        return self._offsets_at(partitions, EARLIEST_TIMESTAMP, timeout)
 
     @one_user
     def end_offsets(self, partitions: AnyPartitions, timeout: float | None = None) -> dict[TopicPartition, int]:
         """Where reading ends at this moment: the last stable offset for `read_committed`, else the high watermark."""
-        asked = {TopicPartition(*topic_partition): LATEST_TIMESTAMP for topic_partition in partitions}
-        return {topic_partition: found.offset for topic_partition, found in self._list_offsets(asked, timeout).items()}
+        return self._offsets_at(partitions, LATEST_TIMESTAMP, timeout)
 
     @one_user
     def lag(self, partitions: AnyPartitions | None = None, timeout: float | None = None) -> dict[TopicPartition, int]:
-        """Records that are still to come, by partition: counted, see `offsets_lag.py` for what that costs."""
+        """Records that are still to come, by partition: counted, see `count_records` for what that costs."""
         deadline = self._deadline(timeout)
         states = self._states(partitions)
         positions = {state.topic_partition: self.position(state.topic_partition, timeout) for state in states}
@@ -456,6 +454,12 @@ class Consumer:
             if partitions is None
             else [assignment[TopicPartition(*topic_partition)] for topic_partition in partitions]
         )
+
+    def _offsets_at(
+        self, partitions: AnyPartitions, timestamp_ms: int, timeout: float | None
+    ) -> dict[TopicPartition, int]:
+        asked = dict.fromkeys((TopicPartition(*it) for it in partitions), timestamp_ms)
+        return {topic_partition: found.offset for topic_partition, found in self._list_offsets(asked, timeout).items()}
 
     def _list_offsets(
         self, timestamps_ms: Mapping[TopicPartition, int], timeout: float | None

@@ -92,9 +92,8 @@ class ConsumerCore:
         )
 
     def unsubscribe(self, deadline: Deadline) -> None:
-        subscription, self.subscription = self.subscription, None
+        subscription = self.subscription
         if subscription is not None:
-            self.subscription = subscription
             try:
                 subscription.leave(deadline)
             finally:

@@ -17,22 +17,22 @@ from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.types import Buffer, TopicPartition
 from fencepost.wire.messages.fetch import PartitionData
 
-# Which batches of a fetched range a reader gets: pure, and the same for records and for Arrow.
-#
-# A `read_committed` answer names the aborted transactions that reach into it, as (producer id, first offset). Walking
-# through the batches in order, a transaction is open from its first offset to its ABORT marker; its batches are
-# skipped. Markers are never delivered, at any isolation level. The state belongs to one answer: the broker repeats in
-# the next one what still matters there. Naming too many transactions is harmless, so entries that nothing comes of
-# are fine.
+_LENGTH = Struct(">i")
+_LENGTH_START = 8
 
 
 class FetchFilter:
-    """Called with every batch in order; True says that the batch is not for the reader."""
+    """Which batches of one answer a reader gets. Called with every batch in order; True: it is not for the reader.
+
+    A `read_committed` answer names the aborted transactions that reach into it, as (producer id, first offset). Walking
+    through the batches in order, a transaction is open from its first offset to its ABORT marker; its batches are
+    skipped. Markers are never delivered, at any isolation level. The state belongs to one answer: the broker repeats in
+    the next one what still matters there. Naming too many transactions is harmless.
+    """
 
     __slots__ = ("_aborting", "_coming")
 
     def __init__(self, aborted_transactions: Iterable[tuple[int, int]] | None = None) -> None:
-        """`aborted_transactions` as (producer id, first offset); None reads what was not committed too."""
         self._coming = [(first_offset, producer_id) for producer_id, first_offset in aborted_transactions or ()]
         heapq.heapify(self._coming)
         self._aborting: set[int] = set()
@@ -58,10 +58,6 @@ class FetchFilter:
 def _is_abort(batch: memoryview) -> bool:
     marker = read_marker(batch)
     return marker is not None and not marker.is_commit
-
-
-_LENGTH = Struct(">i")
-_LENGTH_START = 8
 
 
 class FetchChunk:

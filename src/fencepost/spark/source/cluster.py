@@ -71,9 +71,8 @@ class SourceCluster:
                 )
         for topic_partition in self._choice.assigned or ():
             if topic_partition not in found.positions:
-                raise UnknownTopic(
-                    f"topic {topic_partition.topic} has no partition {topic_partition.partition}: correct the option assign"
-                )
+                topic, partition = topic_partition
+                raise UnknownTopic(f"topic {topic} has no partition {partition}: correct the option assign")
 
     def earliest(self, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
         return self.offsets_at(dict.fromkeys(partitions, EARLIEST))

@@ -41,15 +41,15 @@ class LossPolicy(NamedTuple):
 
 def overtaken(topic_partition: TopicPartition, *, expected: int, available: int) -> str:
     return (
-        f"records of {_named(where)} are gone before they were read: expected offset {expected}, first available "
-        f"{available}, {available - expected} offsets are missing. Retention (retention.ms, retention.bytes) or a "
-        "deletion of records overtook the query: raise retention, or let the query run more often"
+        f"records of {_named(topic_partition)} are gone before they were read: expected offset {expected}, first "
+        f"available {available}, {available - expected} offsets are missing. Retention (retention.ms, retention.bytes) "
+        "or a deletion of records overtook the query: raise retention, or let the query run more often"
     )
 
 
 def truncated(topic_partition: TopicPartition, *, expected: int, available: int) -> str:
     return (
-        f"{_named(where)} ends at offset {available}, but records up to offset {expected} were read from it already: "
+        f"{_named(topic_partition)} ends at offset {available}, but records up to offset {expected} were read from it already: "
         "the partition has lost its end, as after the unclean election of a leader, or another cluster answers here"
     )
 
@@ -67,7 +67,7 @@ def deleted(topic: str) -> str:
 
 def trimmed(topic_partition: TopicPartition, *, available: int) -> str:
     return (
-        f"{_named(where)} was added while the query ran, and its first available offset is {available}: "
+        f"{_named(topic_partition)} was added while the query ran, and its first available offset is {available}: "
         f"expected offset 0, {available} offsets are missing"
     )
 
