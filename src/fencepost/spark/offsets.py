@@ -40,6 +40,10 @@ class SourceOffsets:
     def topics(self) -> list[str]:
         return sorted({topic_partition.topic for topic_partition in self.positions})
 
+    def at(self, positions: Mapping[TopicPartition, int]) -> "SourceOffsets":
+        """Other positions, of the same topics of the same cluster."""
+        return SourceOffsets(positions, self.topic_ids, self.cluster_id)
+
     def to_json(self) -> OffsetJson:
         """The same value gives the same text: topics by name, partitions by number."""
         topics: dict[str, dict[str, Any]] = {}

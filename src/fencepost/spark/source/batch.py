@@ -137,4 +137,4 @@ def not_overtaken(
         if available > moved[topic_partition]:
             policy.report(overtaken(topic_partition, expected=moved[topic_partition], available=available))
             moved[topic_partition] = available
-    return SourceOffsets(moved, start.topic_ids, start.cluster_id)
+    return start.at(moved)

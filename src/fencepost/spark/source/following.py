@@ -49,8 +49,9 @@ def overtaken(topic_partition: TopicPartition, *, expected: int, available: int)
 
 def truncated(topic_partition: TopicPartition, *, expected: int, available: int) -> str:
     return (
-        f"{_named(topic_partition)} ends at offset {available}, but records up to offset {expected} were read from it already: "
-        "the partition has lost its end, as after the unclean election of a leader, or another cluster answers here"
+        f"{_named(topic_partition)} ends at offset {available}, but records up to offset {expected} were read from it "
+        "already: the partition has lost its end, as after the unclean election of a leader, or another cluster "
+        "answers here"
     )
 
 

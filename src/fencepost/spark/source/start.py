@@ -23,7 +23,7 @@ def resolve_start(
     positions.update(cluster.latest(unmatched))
     if choice.offsets is not None:
         positions = _within(cluster, positions, policy)
-    return SourceOffsets(positions, found.topic_ids, found.cluster_id)
+    return found.at(positions)
 
 
 def resolve_end(cluster: SourceCluster, choice: OffsetChoice) -> SourceOffsets:
@@ -39,7 +39,7 @@ def resolve_end(cluster: SourceCluster, choice: OffsetChoice) -> SourceOffsets:
                 f"option '{choice.option}': {topic_partition} ends at offset {latest[topic_partition]}, before offset {offset}; choose an "
                 "offset that is there, or -1 for the end"
             )
-    return SourceOffsets(positions, found.topic_ids, found.cluster_id)
+    return found.at(positions)
 
 
 def _chosen(cluster: SourceCluster, choice: OffsetChoice) -> SourceOffsets:
@@ -64,9 +64,8 @@ def _positions(cluster: SourceCluster, choice: OffsetChoice, found: SourceOffset
     if choice.timestamps_ms is not None:
         return cluster.offsets_at(choice.timestamps_ms)
     chosen = dict.fromkeys(found.positions, choice.everywhere) if choice.offsets is None else dict(choice.offsets)
-    for special, ask in ((EARLIEST, cluster.earliest), (LATEST, cluster.latest)):
-        chosen.update(ask([topic_partition for topic_partition, offset in chosen.items() if offset == special]))
-    return chosen
+    named = {topic_partition: offset for topic_partition, offset in chosen.items() if offset in (EARLIEST, LATEST)}
+    return {**chosen, **cluster.offsets_at(named)}
 
 
 def _within(

@@ -79,7 +79,7 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
         if positions == begin.positions:
             return start
         self._last_trigger_s = time.monotonic()
-        return SourceOffsets(positions, latest.topic_ids, latest.cluster_id).to_json()
+        return latest.at(positions).to_json()
 
     def reportLatestOffset(self) -> OffsetJson | None:
         return None if self._reported is None else self._reported.to_json()
@@ -87,9 +87,7 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
     def partitions(self, start: OffsetJson, end: OffsetJson) -> Sequence[InputPartition]:
         self._is_pinned = True
         begin, last = _parsed(start), _parsed(end)
-        if not any(
-            begin.positions.get(topic_partition, offset) < offset for topic_partition, offset in last.positions.items()
-        ):
+        if not any(begin.positions.get(one, offset) < offset for one, offset in last.positions.items()):
             return []
         now = self._cluster.partitions()
         check_cluster(last, now.cluster_id)
@@ -98,13 +96,9 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
             self._plan.policy.report(replaced(topic, expected=last.topic_id(topic), found=now.topic_id(topic)))
         gone |= {topic for topic in last.topics if is_replaced(begin, last, topic)}
         gone |= self._deleted(begin, last, now, gone)
-        readable = {
-            topic_partition: offset
-            for topic_partition, offset in begin.positions.items()
-            if topic_partition.topic not in gone
-        }
-        begin = SourceOffsets(readable, begin.topic_ids, begin.cluster_id)
-        return input_partitions(self._options, not_overtaken(self._cluster, begin, last, self._plan.policy), last)
+        kept = begin.at({one: offset for one, offset in begin.positions.items() if one.topic not in gone})
+        readable = not_overtaken(self._cluster, kept, last, self._plan.policy)
+        return input_partitions(self._options, readable, last)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         return read_partition(self._plan, partition)
@@ -125,7 +119,7 @@ class FencepostStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow)
 
     def _latest(self) -> SourceOffsets:
         found = self._cluster.partitions()
-        return SourceOffsets(self._cluster.latest(found.positions), found.topic_ids, found.cluster_id)
+        return found.at(self._cluster.latest(found.positions))
 
     def _deleted(self, begin: SourceOffsets, last: SourceOffsets, now: SourceOffsets, gone: set[str]) -> set[str]:
         """Topics that the micro-batch wants and that are there no more, each reported; `gone` are so already."""
