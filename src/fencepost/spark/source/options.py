@@ -110,8 +110,8 @@ def batch_bounds(options: SourceOptions) -> tuple[OffsetChoice, OffsetChoice]:
         last = (end.offsets or {}).get(topic_partition, LATEST)
         if last != LATEST and first > last:
             raise InvalidOption(
-                f"option '{start.option}' begins {topic_partition} at offset {first}, behind its end {last} in '{end.option}': "
-                "exchange them, or correct one"
+                f"option '{start.option}' begins {topic_partition} at offset {first}, behind its end {last} in "
+                f"'{end.option}': exchange them, or correct one"
             )
     return start, end
 

@@ -36,8 +36,8 @@ def resolve_end(cluster: SourceCluster, choice: OffsetChoice) -> SourceOffsets:
             positions[topic_partition] = latest[topic_partition]
         elif offset > latest[topic_partition]:
             raise InvalidOption(
-                f"option '{choice.option}': {topic_partition} ends at offset {latest[topic_partition]}, before offset {offset}; choose an "
-                "offset that is there, or -1 for the end"
+                f"option '{choice.option}': {topic_partition} ends at offset {latest[topic_partition]}, before offset "
+                f"{offset}; choose an offset that is there, or -1 for the end"
             )
     return found.at(positions)
 
