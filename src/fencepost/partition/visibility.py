@@ -6,7 +6,6 @@ its first record, other producers' included. The last stable offset is never abo
 """
 
 from enum import IntEnum
-from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.partition.partition import AbortedTransaction, PartitionState
@@ -16,13 +15,6 @@ from fencepost.types import OffsetRange
 class IsolationLevel(IntEnum):
     READ_UNCOMMITTED = 0
     READ_COMMITTED = 1
-
-
-class BlockingTransaction(NamedTuple):
-    producer_id: int
-    first_offset: int
-    last_timestamp: int
-    """Of the producer's newest batch."""
 
 
 def last_stable_offset(state: PartitionState) -> int:
@@ -59,15 +51,6 @@ def aborted_transactions(state: PartitionState, offsets: OffsetRange) -> list[Ab
     The range must cover what is returned to the reader: from the offset that it asked for to the end of the last batch.
     """
     return state.aborted.select(start_offset=offsets.start_offset, end_offset=offsets.end_offset)
-
-
-def blocking_transaction(state: PartitionState) -> BlockingTransaction | None:
-    """The open transaction that holds back read_committed readers."""
-    first_offset = state.transactions.first_ongoing_offset()
-    if first_offset is None:
-        return None
-    producer_id = state.transactions.ongoing[first_offset]
-    return BlockingTransaction(producer_id, first_offset, state.producers[producer_id].last_timestamp)
 
 
 def decide_delete_records(state: PartitionState, offset: int) -> int | Refusal:

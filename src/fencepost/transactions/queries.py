@@ -1,8 +1,13 @@
-"""DescribeTransactions and ListTransactions. Questions only; rights are the handler's to check."""
+"""DescribeTransactions and ListTransactions. Questions only; rights are the handler's to check.
+
+The TransactionalIdPattern of ListTransactions (KIP-1152) is a regular expression that must match the whole id. Kafka
+uses RE2, which runs in linear time. Python's `re` can take for ever on a hostile pattern, so what makes it explode is
+refused with 128: long patterns, repeated groups, look-around and back-references (RE2 has neither of the last two), and
+more than a few open-ended repetitions.
+"""
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
@@ -10,35 +15,21 @@ from fencepost.transactions.state import CoordinatorState
 from fencepost.transactions.states import NEVER_STORED, STATE_BY_KAFKA_NAME
 from fencepost.transactions.transaction import Transaction
 
-# The TransactionalIdPattern of ListTransactions (KIP-1152): a regular expression that must match the whole id.
-#
-# Kafka uses RE2, which runs in linear time. Python's `re` can take for ever on a hostile pattern, so what makes it
-# explode is refused with 128: long patterns, repeated groups, look-around and back-references (RE2 has neither of the
-# last two), and more than a few open-ended repetitions.
-
-
+NO_DURATION_FILTER = -1
 PATTERN_CHARACTERS_MAX = 256
 OPEN_REPETITIONS_MAX = 4
 
 _TOKEN = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?:|\(\?|\{\d*,?\d*\}|.", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class IdPattern:
-    compiled: re.Pattern[str]
-
-    def matches(self, transactional_id: str) -> bool:
-        return self.compiled.fullmatch(transactional_id) is not None
-
-
-def parse_id_pattern(pattern: str | None) -> IdPattern | Refusal | None:
+def parse_id_pattern(pattern: str | None) -> re.Pattern[str] | Refusal | None:
     """None and the empty pattern filter nothing."""
     if not pattern:
         return None
     if (trouble := _trouble_with(pattern)) is not None:
         return Refusal(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{pattern[:PATTERN_CHARACTERS_MAX]!r} {trouble}")
     try:
-        return IdPattern(re.compile(pattern))
+        return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as invalid:
         return Refusal(ErrorCode.INVALID_REGULAR_EXPRESSION, f"{pattern!r} is not a regular expression: {invalid}")
 
@@ -57,9 +48,6 @@ def _trouble_with(pattern: str) -> str | None:
     if sum(token in ("*", "+") or token.startswith("{") for token in tokens) > OPEN_REPETITIONS_MAX:
         return f"has more than {OPEN_REPETITIONS_MAX} repetitions"
     return None
-
-
-NO_DURATION_FILTER = -1
 
 
 class TransactionListing(NamedTuple):
@@ -101,13 +89,9 @@ def list_transactions(
             return False
         if 0 <= duration_filter_ms >= now_ms - transaction.start_timestamp_ms:
             return False
-        return _matches(pattern, transaction.transactional_id)
+        return pattern is None or pattern.fullmatch(transaction.transactional_id) is not None
 
     return TransactionListing(
         transactions=[transaction for _, transaction in sorted(state.transactions.items()) if passes(transaction)],
         unknown_state_filters=[name for name in state_filters if name not in STATE_BY_KAFKA_NAME],
     )
-
-
-def _matches(pattern: IdPattern | None, transactional_id: str) -> bool:
-    return pattern is None or pattern.matches(transactional_id)

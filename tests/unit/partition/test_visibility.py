@@ -3,17 +3,15 @@ import pytest
 from fencepost.errors import ErrorCode, InvariantBroken, Refusal
 from fencepost.partition.apply import apply_batch, apply_synced
 from fencepost.partition.visibility import (
-    BlockingTransaction,
     IsolationLevel,
     aborted_transactions,
-    blocking_transaction,
     decide_delete_records,
     decide_fetch,
     fetch_limit,
     last_stable_offset,
 )
 from fencepost.types import OffsetRange
-from tests.unit.partition.driver import NOW_MS, PartitionDriver, data_header
+from tests.unit.partition.driver import PartitionDriver, data_header
 
 COMMITTED = IsolationLevel.READ_COMMITTED
 UNCOMMITTED = IsolationLevel.READ_UNCOMMITTED
@@ -86,15 +84,6 @@ def test_a_decided_transaction_that_began_first_still_holds_back_until_its_marke
     assert last_stable_offset(partition.state) == 0
     apply_synced(partition.state, 4)
     assert last_stable_offset(partition.state) == 4
-
-
-def test_the_oldest_open_transaction_is_named_as_the_one_that_blocks(partition: PartitionDriver) -> None:
-    assert blocking_transaction(partition.state) is None
-    partition.send_transactional(4, 0, 0)
-    partition.send_transactional(3, 0, 0)
-    assert blocking_transaction(partition.state) == BlockingTransaction(4, 0, NOW_MS)
-    partition.end(4, 1, is_commit=True)
-    assert blocking_transaction(partition.state) == BlockingTransaction(3, 1, NOW_MS)
 
 
 def test_offsets_outside_the_log_are_out_of_range(partition: PartitionDriver) -> None:

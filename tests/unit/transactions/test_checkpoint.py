@@ -21,15 +21,6 @@ def busy_coordinator() -> CoordinatorDriver:
     return driver
 
 
-def test_a_state_comes_back_from_its_bytes() -> None:
-    state = busy_coordinator().state
-    loaded = loaded_from(dump_state(state))
-    assert loaded.transactions == state.transactions
-    assert loaded.next_producer_id == state.next_producer_id
-    assert set(loaded.open_transactions) == set(state.open_transactions) == {"open"}
-    assert dump_state(loaded) == dump_state(state)
-
-
 def test_the_newest_fencing_is_still_explained_after_a_checkpoint() -> None:
     driver = busy_coordinator()
     zombie = driver.transaction.identity

@@ -42,13 +42,6 @@ def test_an_empty_id_is_written_with_null_partitions() -> None:
     assert record.timestamp_ms == 9
 
 
-def test_a_complete_id_is_written_with_an_empty_list_of_partitions() -> None:
-    value = transaction(TransactionState.COMPLETE_COMMIT)
-    record = encode_log_record(TransactionLogRecord("shop-0", value), timestamp_ms=9)
-    assert record.value is not None
-    assert record.value[2 + 15] == 1
-
-
 def test_partitions_are_grouped_by_topic_in_order() -> None:
     partitions = frozenset({TopicPartition("b", 1), TopicPartition("a", 3), TopicPartition("a", 0)})
     value = transaction(TransactionState.ONGOING, partitions=partitions)

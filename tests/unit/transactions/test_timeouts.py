@@ -2,7 +2,6 @@ import pytest
 
 from fencepost.settings import BrokerSettings
 from fencepost.transactions.ending import decide_abort
-from fencepost.transactions.states import TransactionState
 from tests.unit.transactions.driver import ID, INVOICES, CoordinatorDriver
 
 WEEK_MS = BrokerSettings().transactional_id_expiration_ms
@@ -99,15 +98,3 @@ def test_a_stamp_from_the_future_makes_an_id_no_older_than_the_restart() -> None
     assert driver.expire() == []
     driver.pass_time(1)
     assert driver.expire() == [ID]
-
-
-@pytest.mark.parametrize("steps", [(-3_600_000, 3_600_000), (3_600_000, -3_600_000)])
-def test_a_clock_that_steps_away_and_back_expires_nothing_early(steps: tuple[int, int]) -> None:
-    driver = CoordinatorDriver()
-    driver.now_ms += steps[0]
-    driver.owner()
-    driver.expire()
-    driver.now_ms += steps[1]
-    driver.pass_time(WEEK_MS - 1)
-    assert driver.expire() == []
-    assert driver.transaction.state is TransactionState.EMPTY
