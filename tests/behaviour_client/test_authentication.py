@@ -3,7 +3,6 @@
 import socket
 import struct
 import threading
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from fencepost.client.exceptions import AuthenticationFailed
 from fencepost.client.net.connection import Connection
 from fencepost.client.settings import ClientSettings
+from fencepost.client.time_limits import Closing
 from fencepost.errors import ErrorCode
 from fencepost.wire.api import API_TABLE
 from fencepost.wire.codec import encode_response, read_request
@@ -24,7 +24,7 @@ SETTINGS = ClientSettings(
 SASL_APIS = (17, 36)
 
 
-class ScriptedBroker:
+class ScriptedBroker(Closing):
     """Answers each API with what the script has for it; tells of those that it has."""
 
     def __init__(self, script: dict[str, Any]) -> None:
@@ -55,49 +55,39 @@ def versions(*api_keys: int) -> ApiVersionsResponse:
     return ApiVersionsResponse(api_keys=rows)
 
 
-@pytest.fixture
-def broker() -> Iterator[Callable[..., ScriptedBroker]]:
-    started: list[ScriptedBroker] = []
-
-    def start(**script: Any) -> ScriptedBroker:
-        started.append(ScriptedBroker(script))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.close()
+OFFERED = {"ApiVersions": versions(*SASL_APIS), "SaslHandshake": SaslHandshakeResponse(mechanisms=["SCRAM-SHA-512"])}
+NOT_OFFERED = SaslHandshakeResponse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, ["PLAIN", "GSSAPI"])
 
 
-def test_a_broker_without_sasl_is_told_from_one_that_refuses(broker: Callable[..., ScriptedBroker]) -> None:
-    asked = broker(ApiVersions=versions())
-    with pytest.raises(AuthenticationFailed, match="has no SASL: set security_protocol"):
-        Connection.open("127.0.0.1", asked.port, SETTINGS)
+def refused(code: ErrorCode) -> SaslAuthenticateResponse:
+    return SaslAuthenticateResponse(error_code=code, error_message="who are you?")
 
 
-def test_a_mechanism_that_is_not_offered_is_named_with_those_that_are(broker: Callable[..., ScriptedBroker]) -> None:
-    refused = SaslHandshakeResponse(ErrorCode.UNSUPPORTED_SASL_MECHANISM, ["PLAIN", "GSSAPI"])
-    asked = broker(ApiVersions=versions(*SASL_APIS), SaslHandshake=refused)
-    with pytest.raises(AuthenticationFailed, match="does not offer SCRAM-SHA-512; it offers PLAIN, GSSAPI"):
-        Connection.open("127.0.0.1", asked.port, SETTINGS)
-
-
-@pytest.mark.parametrize("code", [ErrorCode.SASL_AUTHENTICATION_FAILED, ErrorCode.ILLEGAL_SASL_STATE])
-def test_a_refusal_is_told_in_the_brokers_words(broker: Callable[..., ScriptedBroker], code: ErrorCode) -> None:
-    asked = broker(
-        ApiVersions=versions(*SASL_APIS),
-        SaslHandshake=SaslHandshakeResponse(mechanisms=["SCRAM-SHA-512"]),
-        SaslAuthenticate=SaslAuthenticateResponse(error_code=code, error_message="who are you?"),
-    )
-    with pytest.raises(AuthenticationFailed, match=r"who are you\?") as raised:
-        Connection.open("127.0.0.1", asked.port, SETTINGS)
+@pytest.mark.parametrize(
+    ("script", "says", "code"),
+    [
+        pytest.param({"ApiVersions": versions()}, "has no SASL: set security_protocol", None, id="no SASL"),
+        pytest.param(
+            OFFERED | {"SaslHandshake": NOT_OFFERED},
+            "does not offer SCRAM-SHA-512; it offers PLAIN, GSSAPI",
+            None,
+            id="another mechanism",
+        ),
+        *(
+            pytest.param(OFFERED | {"SaslAuthenticate": refused(code)}, r"who are you\?", code, id=code.name)
+            for code in (ErrorCode.SASL_AUTHENTICATION_FAILED, ErrorCode.ILLEGAL_SASL_STATE)
+        ),
+        pytest.param(
+            OFFERED | {"SaslAuthenticate": SaslAuthenticateResponse(auth_bytes=b"v=trust me")},
+            "SCRAM",
+            None,
+            id="success without proof",
+        ),
+    ],
+)
+def test_what_is_not_authenticated_is_refused_and_says_why(
+    script: dict[str, Any], says: str, code: ErrorCode | None
+) -> None:
+    with ScriptedBroker(script) as broker, pytest.raises(AuthenticationFailed, match=says) as raised:
+        Connection.open("127.0.0.1", broker.port, SETTINGS)
     assert raised.value.error_code is code
-
-
-def test_a_broker_that_claims_success_without_proof_is_refused(broker: Callable[..., ScriptedBroker]) -> None:
-    asked = broker(
-        ApiVersions=versions(*SASL_APIS),
-        SaslHandshake=SaslHandshakeResponse(mechanisms=["SCRAM-SHA-512"]),
-        SaslAuthenticate=SaslAuthenticateResponse(auth_bytes=b"v=trust me"),
-    )
-    with pytest.raises(AuthenticationFailed, match="SCRAM"):
-        Connection.open("127.0.0.1", asked.port, SETTINGS)
