@@ -14,11 +14,9 @@ from fencepost.client.exceptions import ClientError, FatalError, IllegalState
 from fencepost.client.producer.sender import Sender
 from fencepost.client.producer.transaction_manager import State
 from fencepost.client.transaction_control import TransactionControl
-from tests.behaviour_client.conftest import two_flows
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 
-pytestmark = two_flows
 PATIENCE_S = 20.0
 
 

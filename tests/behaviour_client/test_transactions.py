@@ -147,7 +147,6 @@ def test_a_member_that_nobody_knows_costs_the_transaction_and_not_the_producer(
     assert values(servers, topic) == [b"kept"]
 
 
-@two_flows
 def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_along_unprepared(
     servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,7 +172,6 @@ def test_a_sender_that_is_late_from_one_transaction_takes_no_record_of_the_next_
     assert values(servers, topic) == [b"kept"]
 
 
-@two_flows
 def test_a_sender_that_is_late_from_one_transaction_does_not_begin_the_next_which_is_empty(
     servers: str, topic: str, producer: Producer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
