@@ -43,7 +43,7 @@ def test_uniform_is_balanced_and_moves_as_little_as_it_can(before, after, partit
     second = assign_uniform(problem(dict.fromkeys(sorted(after), everything), partition_counts, first))
     sizes = [len(partitions) for partitions in second.values()]
     assert max(sizes) - min(sizes) <= 1
-    # What stays could hardly be more: everybody keeps what it had, up to the larger share, which only some may have.
+    # What stays could hardly be more: every member keeps what it had, up to the larger share, which only some may have.
     quota, extra = divmod(sum(partition_counts.values()), len(after))
     had = sorted((len(first.get(member_id, ())) for member_id in after), reverse=True)
     could_stay = sum(min(size, quota + (position < extra)) for position, size in enumerate(had))

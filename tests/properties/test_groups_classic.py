@@ -1,4 +1,4 @@
-"""Classic groups under random members: nobody waits forever, nobody is answered twice, a restart forgets nothing."""
+"""Classic groups under random members: none waits forever or is answered twice, a restart forgets nothing."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,7 +29,7 @@ steps = st.one_of(
 
 
 class Members:
-    """Clients that follow the protocol, more or less: they use the last id and generation that they were told."""
+    """Clients that follow the protocol, more or less: they use the last id and generation that they heard of."""
 
     def __init__(self) -> None:
         self.coordinator = Coordinator(group_initial_rebalance_delay_ms=1000, group_max_size=4)

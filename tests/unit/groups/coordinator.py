@@ -200,7 +200,7 @@ class Coordinator:
         return ids
 
     def rebalance(self, ids: list[str]) -> int:
-        """Everybody joins, those who were early once more, and syncs; returns the generation."""
+        """All join, those who were early once more, and syncs; returns the generation."""
         tokens = {member_id: self.join(member_id) for member_id in ids}
         for member_id, token in tokens.items():
             if token in self.answered and self.state.classic[GROUP].state is ClassicGroupState.PREPARING_REBALANCE:
@@ -285,7 +285,7 @@ class Coordinator:
 
 
 class Consumer:
-    """A client of a KIP-848 group that does as it is told: revokes at once, reports what it owns."""
+    """A client of a KIP-848 group that follows the protocol: revokes at once, reports what it owns."""
 
     def __init__(self, coordinator: Coordinator, member_id: str, topics: Sequence[str] = (), **fields: Any) -> None:
         self.coordinator = coordinator

@@ -96,7 +96,7 @@ def test_heartbeats_keep_a_member_for_as_long_as_they_come(coordinator):
 
 
 @pytest.mark.parametrize("step_ms", [-3_600_000, 3_600_000])
-def test_a_wall_clock_that_steps_by_an_hour_expires_nobody(coordinator, step_ms):
+def test_a_wall_clock_that_steps_by_an_hour_expires_no_member(coordinator, step_ms):
     (member_id,) = coordinator.stable_group(1)
     coordinator.now = coordinator.now._replace(wall_ms=coordinator.now.wall_ms + step_ms)
     coordinator.advance(SESSION_MS - 1)
@@ -143,7 +143,7 @@ def test_a_leader_that_never_syncs_is_removed_and_the_others_start_over():
     assert coordinator.state.classic[GROUP].leader == follower
 
 
-def test_a_leader_that_dies_before_it_syncs_takes_nobody_along():
+def test_a_leader_that_dies_before_it_syncs_leaves_the_others_in():
     coordinator, _, follower = leader_and_follower_in_sync_phase()
     waiting = coordinator.sync(follower, 1)
     coordinator.advance(SESSION_MS)

@@ -212,7 +212,7 @@ def test_one_group_too_many_is_refused():
     assert reply.error_code == ErrorCode.POLICY_VIOLATION
 
 
-def test_a_static_member_that_restarts_gets_its_partitions_back_and_nobody_else_moves(coordinator):
+def test_a_static_member_that_restarts_gets_its_partitions_back_and_no_other_member_moves(coordinator):
     first, second = consumer(coordinator, "a", instance_id="one"), consumer(coordinator, "b")
     settle(first, second)
     owned, group_epoch = first.owned, coordinator.state.consumer[GROUP].group_epoch

@@ -72,7 +72,7 @@ def test_offsets_of_a_group_that_was_deleted_do_not_come_back_with_their_transac
     assert list(coordinator.state.group_ids()) == []
 
 
-def test_offsets_are_deleted_one_by_one_unless_somebody_consumes_the_topic(coordinator):
+def test_offsets_are_deleted_one_by_one_unless_a_member_consumes_the_topic(coordinator):
     commit_as_subscriber_to_purchases(coordinator)
     assert coordinator.delete_offset() is ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
     assert coordinator.delete_offset(topic="returns") is ErrorCode.NONE

@@ -51,7 +51,7 @@ def test_a_static_leader_of_an_old_client_is_not_told_that_it_leads():
     assert coordinator.state.classic[GROUP].leader == reply.member_id
 
 
-def test_whoever_still_uses_the_old_id_is_fenced():
+def test_a_client_that_still_uses_the_old_id_is_fenced():
     coordinator, _, follower = static_group()
     coordinator.join(group_instance_id="two")
     assert coordinator.heartbeat(follower, 1, group_instance_id="two") is ErrorCode.FENCED_INSTANCE_ID
@@ -73,7 +73,7 @@ def test_parked_requests_of_the_old_id_are_answered_when_it_is_fenced():
     assert again not in coordinator.answered
 
 
-def test_a_static_member_that_comes_back_while_the_leader_assigns_makes_everybody_join_again():
+def test_a_static_member_that_comes_back_while_the_leader_assigns_makes_all_join_again():
     coordinator, leader, follower = static_group()
     coordinator.join(leader, group_instance_id="one")
     coordinator.join(follower, group_instance_id="two")

@@ -81,15 +81,6 @@ def test_members_and_epochs_survive_a_kill(shop: Broker) -> None:
     assert beat(shop.after_kill(), "one", joined.member_epoch).error_code == ErrorCode.NONE
 
 
-def test_a_silent_member_is_dropped(shop: Broker) -> None:
-    joined = beat(shop)
-    shop.sleep(shop.settings.group_consumer_session_timeout_ms + 1)
-    assert beat(shop, "one", joined.member_epoch).error_code in (
-        ErrorCode.UNKNOWN_MEMBER_ID,
-        ErrorCode.GROUP_ID_NOT_FOUND,
-    )
-
-
 @pytest.mark.parametrize("version", versions_of("ConsumerGroupDescribe"))
 def test_a_group_is_described_with_members_and_assignments(shop: Broker, version: int) -> None:
     joined = beat(shop)
@@ -114,7 +105,7 @@ def test_unknown_groups_are_not_described(shop: Broker, version: int) -> None:
     assert nameless.error_code == ErrorCode.INVALID_GROUP_ID
 
 
-def test_a_group_that_everybody_has_left_can_be_deleted(shop: Broker) -> None:
+def test_a_group_that_all_members_have_left_can_be_deleted(shop: Broker) -> None:
     beat(shop)
     (listed,) = shop.ask(ListGroupsRequest(), 5).groups
     assert (listed.group_type, listed.protocol_type, listed.group_state) == ("consumer", "consumer", "Stable")

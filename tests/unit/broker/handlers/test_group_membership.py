@@ -11,7 +11,6 @@ from fencepost.wire.messages.list_groups import ListGroupsRequest
 from tests.unit.broker.builders import Broker, batch_of, produce_request, versions_of
 from tests.unit.broker.handlers.members import (
     GROUP,
-    SESSION_MS,
     beat,
     join,
     join_request,
@@ -84,37 +83,12 @@ def test_a_heartbeat_tells_of_a_rebalance(shop: Broker, version: int) -> None:
     assert beat(shop, leader.member_id, 1, version=version) == ErrorCode.REBALANCE_IN_PROGRESS
 
 
-@pytest.mark.parametrize(
-    ("group_id", "generation_id", "is_member", "error_code"),
-    [
-        (GROUP, 7, True, ErrorCode.ILLEGAL_GENERATION),
-        (GROUP, 1, False, ErrorCode.UNKNOWN_MEMBER_ID),
-        ("nobody", 1, False, ErrorCode.UNKNOWN_MEMBER_ID),
-        ("", 1, False, ErrorCode.INVALID_GROUP_ID),
-    ],
-)
-def test_a_heartbeat_of_somebody_else_is_refused(
-    shop: Broker, group_id: str, generation_id: int, is_member: bool, error_code: ErrorCode
-) -> None:
-    leader = join(shop)
-    sync(shop, leader, {leader.member_id: b"all"})
-    member_id = leader.member_id if is_member else "ghost"
-    assert shop.ask(HeartbeatRequest(group_id, generation_id, member_id), 4).error_code == error_code
-
-
 def test_a_heartbeat_does_not_wait_for_the_disk(shop: Broker) -> None:
     leader = join(shop)
     sync(shop, leader, {leader.member_id: b"all"})
     shop.send(produce_request("orders", batch_of(b"a")), 12)
     assert shop.core.has_unsynced_entries
     assert shop.send(HeartbeatRequest(GROUP, 1, leader.member_id), 4).reply.error_code == ErrorCode.NONE
-
-
-def test_a_silent_member_loses_its_place(shop: Broker) -> None:
-    leader = join(shop)
-    sync(shop, leader, {leader.member_id: b"all"})
-    shop.sleep(SESSION_MS + 1)
-    assert beat(shop, leader.member_id, 1) == ErrorCode.UNKNOWN_MEMBER_ID
 
 
 @pytest.mark.parametrize("version", versions_of("LeaveGroup"))
