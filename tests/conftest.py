@@ -5,10 +5,13 @@ REQUIRE_APACHE_KAFKA=1 turns the skips of `kafka` tests into failures, so that a
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+
+from fencepost.lab.apache_kafka import ApacheKafka
+from tests.peers import apache_kafka, delete_topics
 
 REQUIRE = "REQUIRE_APACHE_KAFKA"
 DEPTH = "TEST_DEPTH"
@@ -19,9 +22,25 @@ would add to what they count (memory, threads, open files)."""
 LONGEST = ("spark", "documents_running", "kill", "docs", "behaviour_client", "interop", "behaviour")
 """Folders that wait for Spark, for processes that are killed, or for Apache Kafka."""
 
+KAFKA_SETTINGS = {
+    "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
+    "num.partitions": "1",
+    "group.initial.rebalance.delay.ms": "0",
+    "group.min.session.timeout.ms": "200",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.num.partitions": "3",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+}
+
 # Spark starts a hundred times and lives for seconds: its JVM's second compiler would work for nobody. Programs that
 # tests start (examples, commands of the documents) inherit it.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1")
+# For a handful of rows compiling a query costs more than running it. What it computes is the same.
+NO_CODEGEN = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+os.environ.setdefault(
+    "PYSPARK_SUBMIT_ARGS",
+    " ".join([*(f"--conf {name}={value}" for name, value in NO_CODEGEN.items()), "pyspark-shell"]),
+)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -62,3 +81,22 @@ def pytest_runtest_makereport(
         report.outcome = "failed"
         report.longrepr = f"{REQUIRE} is set, and this test was skipped: {call.excinfo and call.excinfo.value}"
     return report
+
+
+@pytest.fixture(scope="session")
+def kafka() -> Iterator[ApacheKafka]:
+    """One Apache Kafka for all tests of a worker: each has topics, groups and transactional ids of its own names."""
+    with apache_kafka(KAFKA_SETTINGS) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def kafka_servers(kafka: ApacheKafka) -> str:
+    return kafka.bootstrap_servers
+
+
+@pytest.fixture
+def empty_kafka_servers(kafka_servers: str) -> str:
+    """For a test whose names are not its own: no topics are there. Transactional ids stay, as they do in life."""
+    delete_topics(kafka_servers)
+    return kafka_servers

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fencepost.client import Admin
 from fencepost.client.cluster import Cluster, CoordinatorType
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
@@ -16,6 +17,8 @@ ROOT = Path(__file__).parents[1]
 KAFKA_JARS = ROOT / ".peers" / "kafka-4.3.1"
 JAVA_3_CLIENT_JARS = ROOT / ".peers" / "java-client-3.9.1"
 SPARK_CONNECTOR_JARS = ROOT / ".peers" / "spark-connector-4.2.0"
+
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
 
 
 def require_jars(folder: Path = KAFKA_JARS) -> Path:
@@ -34,3 +37,9 @@ def apache_kafka(settings: Mapping[str, str] | None = None) -> Iterator[ApacheKa
             cluster.coordinator(kind, "any", Deadline(60))
         cluster.close()
         yield broker
+
+
+def delete_topics(servers: str) -> None:
+    """All that tests have made on a cluster that they share."""
+    with Admin(servers) as admin:
+        admin.delete_topics([topic for topic in admin.describe_topics() if topic not in INTERNAL_TOPICS])

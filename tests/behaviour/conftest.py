@@ -6,7 +6,6 @@ import pytest
 
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour.peer import Peer
-from tests.peers import apache_kafka
 
 SETTINGS = {
     "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
@@ -21,12 +20,6 @@ SETTINGS = {
 @pytest.fixture(scope="session")
 def fencepost_servers() -> Iterator[str]:
     with EmbeddedBroker(settings=SETTINGS) as broker:
-        yield broker.bootstrap_servers
-
-
-@pytest.fixture(scope="session")
-def kafka_servers() -> Iterator[str]:
-    with apache_kafka(SETTINGS) as broker:
         yield broker.bootstrap_servers
 
 

@@ -12,7 +12,6 @@ import pytest
 from fencepost.client.admin.admin import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.fault_proxy import FaultProxy
-from tests.peers import apache_kafka
 
 SETTINGS = {
     "log.retention.ms": "-1",  # records carry times of long ago, and the first check comes after half a minute
@@ -40,12 +39,6 @@ def fencepost_servers() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def classic_servers() -> Iterator[str]:
     with EmbeddedBroker(settings=SETTINGS | {"transaction.version": "1"}) as broker:
-        yield broker.bootstrap_servers
-
-
-@pytest.fixture(scope="session")
-def kafka_servers() -> Iterator[str]:
-    with apache_kafka(SETTINGS) as broker:
         yield broker.bootstrap_servers
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from fencepost.server.embedded import EmbeddedBroker
 from tests.cli.running import Cli
-from tests.peers import apache_kafka
 
 SETTINGS = {
     "num.partitions": "1",
@@ -23,12 +22,6 @@ numbers = itertools.count(1)
 @pytest.fixture(scope="session")
 def fencepost_servers() -> Iterator[str]:
     with EmbeddedBroker(settings=SETTINGS) as broker:
-        yield broker.bootstrap_servers
-
-
-@pytest.fixture(scope="session")
-def kafka_servers() -> Iterator[str]:
-    with apache_kafka(SETTINGS) as broker:
         yield broker.bootstrap_servers
 
 

@@ -3,7 +3,6 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.server.embedded import EmbeddedBroker
-from tests.peers import apache_kafka
 
 
 @pytest.fixture
@@ -12,13 +11,7 @@ def servers() -> Iterator[str]:
         yield broker.bootstrap_servers
 
 
-@pytest.fixture
-def kafka_servers() -> Iterator[str]:
-    with apache_kafka() as broker:
-        yield broker.bootstrap_servers
-
-
 @pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
 def cluster(request: pytest.FixtureRequest) -> str:
     """Our broker and, where its jars are, Apache Kafka."""
-    return str(request.getfixturevalue("servers" if request.param == "fencepost" else "kafka_servers"))
+    return str(request.getfixturevalue("servers" if request.param == "fencepost" else "empty_kafka_servers"))

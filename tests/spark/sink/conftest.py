@@ -4,14 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from fencepost.client import Admin
-from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import sink as sink_module
-from tests.peers import apache_kafka
 
 SETTINGS = {"num.partitions": "4"}
-INTERNAL = ("__consumer_offsets", "__transaction_state")
 
 
 @pytest.fixture
@@ -25,25 +21,10 @@ def servers(broker: EmbeddedBroker) -> str:
     return broker.bootstrap_servers
 
 
-@pytest.fixture(scope="session")
-def kafka() -> Iterator[ApacheKafka]:
-    few = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
-    with apache_kafka({**SETTINGS, **few}) as running:
-        yield running
-
-
-@pytest.fixture
-def kafka_servers(kafka: ApacheKafka) -> Iterator[str]:
-    """One Kafka for all tests: each finds it without topics. Transactional ids stay, as they do in life."""
-    yield kafka.bootstrap_servers
-    with Admin(kafka.bootstrap_servers) as admin:
-        admin.delete_topics([topic for topic in admin.describe_topics() if topic not in INTERNAL])
-
-
 @pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
 def cluster(request: pytest.FixtureRequest) -> str:
     """Where a test has to hold on both: our broker and Apache Kafka."""
-    return str(request.getfixturevalue("servers" if request.param == "fencepost" else "kafka_servers"))
+    return str(request.getfixturevalue("servers" if request.param == "fencepost" else "empty_kafka_servers"))
 
 
 @pytest.fixture(params=["driver", "executors"])

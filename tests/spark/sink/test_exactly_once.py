@@ -26,6 +26,16 @@ from tests.spark.sink.streams import (
 )
 
 INPUT = numbered(0, 3000)
+TOPICS = ("in", "out", "left", "right", "odd")
+
+
+@pytest.fixture
+def cluster(cluster: str) -> str:
+    """With topics of four partitions: the worker's Kafka makes topics of one by itself."""
+    with Admin(cluster) as admin:
+        for topic in TOPICS:
+            admin.create_topic(topic, 4)
+    return cluster
 
 
 def forget_last_commit(checkpoint: Path) -> None:

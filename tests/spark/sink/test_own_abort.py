@@ -15,35 +15,52 @@ from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink
 from fencepost.spark.sink_errors import FencedByAnotherDriver
 from tests.interop.support import wait_for
-from tests.peers import require_jars
+from tests.peers import delete_topics, require_jars
 from tests.spark.sink.by_hand import at_first, plan
 from tests.spark.sink.test_writer import VALUES, values_of
 
 SETTINGS = {"transaction.abort.timed.out.transaction.cleanup.interval.ms": "100"}
-KAFKA_1 = pytest.param(("kafka", "1"), marks=pytest.mark.kafka, id="kafka-1")
-KAFKA_2 = pytest.param(("kafka", "2"), marks=pytest.mark.kafka, id="kafka-2")
+BROKERS = ["ours_1", "ours_2", *(pytest.param(name, marks=pytest.mark.kafka) for name in ("kafka_1", "kafka_2"))]
 
 
-@pytest.fixture(
-    params=[pytest.param(("ours", "1"), id="ours-1"), pytest.param(("ours", "2"), id="ours-2"), KAFKA_1, KAFKA_2]
-)
-def servers(request: pytest.FixtureRequest) -> Iterator[str]:
-    """A broker of each of the two transaction flows, with two topics."""
-    kind, version = request.param
-    if kind == "kafka":
-        require_jars()
-        running: Any = ApacheKafka(
-            settings=SETTINGS,
-            heap="512m",
-            java_options=SHORT_LIVED,
-            format_options=("--feature", f"transaction.version={version}"),
-        )
-    else:
-        running = EmbeddedBroker(settings=SETTINGS | {"transaction.version": version})
-    with running as broker:
-        with Admin(broker.bootstrap_servers) as admin:
-            admin.create_topic("a")
-        yield broker.bootstrap_servers
+@pytest.fixture(scope="module")
+def kafka_1_shared() -> Iterator[ApacheKafka]:
+    require_jars()
+    flow = ("--feature", "transaction.version=1")
+    with ApacheKafka(settings=SETTINGS, heap="512m", java_options=SHORT_LIVED, format_options=flow) as running:
+        yield running
+
+
+@pytest.fixture
+def kafka_1(kafka_1_shared: ApacheKafka) -> str:
+    delete_topics(kafka_1_shared.bootstrap_servers)
+    return kafka_1_shared.bootstrap_servers
+
+
+@pytest.fixture
+def kafka_2(empty_kafka_servers: str) -> str:
+    return empty_kafka_servers
+
+
+@pytest.fixture
+def ours_1() -> Iterator[str]:
+    with EmbeddedBroker(settings=SETTINGS | {"transaction.version": "1"}) as running:
+        yield running.bootstrap_servers
+
+
+@pytest.fixture
+def ours_2() -> Iterator[str]:
+    with EmbeddedBroker(settings=SETTINGS) as running:
+        yield running.bootstrap_servers
+
+
+@pytest.fixture(params=BROKERS)
+def servers(request: pytest.FixtureRequest) -> str:
+    """A broker of each of the two transaction flows, with a topic."""
+    found = str(request.getfixturevalue(request.param))
+    with Admin(found) as admin:
+        admin.create_topic("a")
+    return found
 
 
 def test_a_driver_whose_abort_was_not_answered_goes_on(servers: str, monkeypatch: pytest.MonkeyPatch) -> None:

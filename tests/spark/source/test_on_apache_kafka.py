@@ -9,20 +9,12 @@ from fencepost.client import Admin, Producer
 from fencepost.lab.apache_kafka import ApacheKafka
 from fencepost.spark.source.following import DataLoss
 from tests.behaviour_client.reading import wait_for_markers
-from tests.peers import apache_kafka
 from tests.spark.source.broker_use import create, numbered, produce, recreate, run_transaction, transactional, trim
 from tests.spark.source.query import Query, batch_rows, close_all, values
 
 pytestmark = pytest.mark.kafka
 FIRST, SECOND = numbered("first", 20), numbered("second", 20)
 numbers = itertools.count(1)
-SETTINGS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
-
-
-@pytest.fixture(scope="module")
-def kafka() -> Iterator[ApacheKafka]:
-    with apache_kafka(SETTINGS) as broker:
-        yield broker
 
 
 @pytest.fixture
