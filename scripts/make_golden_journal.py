@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 from random import Random
 
+from fencepost.broker.cleaner import BrokerCleaningPolicy
 from fencepost.journal.journal import Journal, JournalConfig
-from fencepost.journal.retention import RetentionPolicy
 from fencepost.journal.segment_header import FORMAT_VERSION
 from fencepost.records.builder import build_batch
 from fencepost.records.header import read_header
@@ -55,7 +55,8 @@ def main() -> int:
     write_life(FOLDER, salt, start_offset=0).close()
     journal = write_life(FOLDER, salt, start_offset=30)
     position = 1
-    while cleaning := journal.begin_cleaning(RetentionPolicy({1: 18}), from_position=position):
+    policy = BrokerCleaningPolicy({1: 18}, next_ref=2, plans={})
+    while cleaning := journal.begin_cleaning(policy, from_position=position):
         cleaning.run()
         journal.finish_cleaning(cleaning)
         position = cleaning.next_position

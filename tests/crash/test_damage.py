@@ -8,11 +8,10 @@ from fencepost.errors import CorruptLog
 from fencepost.journal.disk import DiskFull, SyncFailed
 from fencepost.journal.frames import FRAME_HEADER_BYTES
 from fencepost.journal.frontier import FRONTIER_FRAME_BYTES
-from fencepost.journal.retention import RetentionPolicy
 from fencepost.journal.segment_header import HEADER_BYTES
 from fencepost.lab.simulated_disk import SimulatedDisk
 from tests.crash.workload import clean
-from tests.unit.journal.driver import JournalDriver
+from tests.unit.journal.driver import JournalDriver, RetentionPolicy
 
 FIRST_SEGMENT = "00000000000000000001.journal"
 FIRST_INDEX = "00000000000000000001.index"

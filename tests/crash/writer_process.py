@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from fencepost.journal.journal import Journal, JournalConfig
-from fencepost.journal.retention import RetentionPolicy
 from fencepost.records.header import read_header
 from fencepost.server.file_disk import FileDisk
-from tests.unit.journal.driver import build_batch
+from tests.unit.journal.driver import RetentionPolicy, build_batch
 
 CONFIG = JournalConfig(segment_bytes=64 << 10)
 PARTITION_COUNT = 3

@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from fencepost.journal.frames import FrameKind, checksum_seed, frame_header, read_frame
-from fencepost.journal.retention import RetentionPolicy
 from fencepost.journal.rows import OpenRows, batch_row
 from fencepost.lab.simulated_disk import CrashModel
 from fencepost.records.header import read_header
 from fencepost.types import NO_TIMESTAMP
 from tests.crash.workload import clean
-from tests.unit.journal.driver import JournalDriver
+from tests.unit.journal.driver import JournalDriver, RetentionPolicy
 
 PARTITION_REFS = st.sampled_from((0, 1, 2, 0xFFFF_FFFE))
 OFFSETS = st.integers(0, 60)

@@ -145,7 +145,7 @@ class Cleaner:
                 self._postpone(problem)
 
     def after_commit(self) -> None:
-        """Readers who wait for records that retention has dropped are told so, once that is certain."""
+        """Readers that wait for records that retention has dropped are answered, once that is certain."""
         if self._moved and self._core.synced_position >= self._moved_position:
             moved, self._moved = self._moved, []
             retry_fetches(self._core, self._core.parked_fetches.waiting_for(moved), is_last_try=False)

@@ -13,7 +13,7 @@ partition (`emptied_aborts` says which may be). A tombstone goes when nothing ol
 has passed. Records without a key stay.
 
 The last batch in range shadows others and is itself left alone: a reader must be able to arrive at the end. Keys
-are told apart by a 16-byte digest. At most `keys_max` of them are held; the plan then covers what lies before, and
+are distinguished by a 16-byte digest. At most `keys_max` of them are held; the plan then covers what lies before, and
 the next scan starts its window of keys where this one ended.
 """
 
@@ -54,7 +54,7 @@ NEVER_MS = 2**63 - 1
 
 
 def offsets_below(offsets: Iterable[int], end_offset: int) -> Offsets:
-    """Sorted, and nobody can write to them."""
+    """Sorted and read-only."""
     column = np.fromiter(offsets, dtype=np.int64)
     column = np.sort(column[column < end_offset])
     column.setflags(write=False)
@@ -111,7 +111,7 @@ def _inside(offsets: Offsets, header: BatchHeader) -> Offsets:
 def _thinned_out(header: BatchHeader, records: list[Record], delete_horizon_ms: int | None) -> bytes:
     is_append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
     # A horizon takes the place of the base timestamp, and timestamps relative to it take more bytes. Append time is
-    # kept in the header, so a marker does not grow; nobody is shown whose clock a marker's time came from.
+    # kept in the header, so a marker does not grow; no client sees whose clock a marker's time came from.
     is_append_time = is_append_time or (header.is_control and delete_horizon_ms is not None)
     if is_append_time and delete_horizon_ms is not None:
         records = [record._replace(timestamp_ms=delete_horizon_ms) for record in records]

@@ -1,7 +1,7 @@
 """Incremental fetch sessions (KIP-227): a client names its partitions once, then only what changes.
 
-A session remembers, per partition, what the client asked for and what it was told last. `FetchSessions.resolve` turns a
-request into a `FetchContext`: the targets to read, and whether unchanged ones may be left out of the answer.
+A session remembers, per partition, what the client asked for and what it was answered last. `FetchSessions.resolve`
+turns a request into a `FetchContext`: the targets to read, and whether unchanged ones may be left out of the answer.
 """
 
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class FetchTarget:
     fetch_offset: int
     partition_bytes_max: int
     current_leader_epoch: int = -1
-    last_told: tuple[int, int, int] | None = None
+    last_answer: tuple[int, int, int] | None = None
     """High watermark, last stable offset and log start offset of the last answer."""
 
 
@@ -90,7 +90,7 @@ class FetchSessions:
             session.targets.pop(key, None)
         for target in targets:
             known = session.targets.get(target.key)
-            target.last_told = known.last_told if known is not None else None
+            target.last_answer = known.last_answer if known is not None else None
             session.targets[target.key] = target
             if len(session.targets) > TARGETS_PER_SESSION_MAX:
                 del self._sessions[session_id]

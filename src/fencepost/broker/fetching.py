@@ -81,10 +81,10 @@ def build_response(context: FetchContext, reads: list[PartitionRead]) -> FetchRe
     response = FetchResponse(session_id=context.session_id)
     by_topic: dict[str | UUID, FetchableTopicResponse] = {}
     for target, data, size_bytes in reads:
-        told = (data.high_watermark, data.last_stable_offset, data.log_start_offset)
-        if context.is_incremental and not size_bytes and not data.error_code and told == target.last_told:
+        answer = (data.high_watermark, data.last_stable_offset, data.log_start_offset)
+        if context.is_incremental and not size_bytes and not data.error_code and answer == target.last_answer:
             continue
-        target.last_told = None if data.error_code else told
+        target.last_answer = None if data.error_code else answer
         topic = by_topic.get(target.key.topic)
         if topic is None:
             topic = by_topic[target.key.topic] = _topic_response(target)

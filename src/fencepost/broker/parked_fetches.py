@@ -68,7 +68,7 @@ class ParkedFetches:
                 del self._by_connection[fetch.call.peer.connection_id]
 
     def release_connection(self, connection_id: int) -> None:
-        """Nobody is there to be answered."""
+        """Its fetches can no longer be answered."""
         for fetch in list(self._by_connection.get(connection_id, ())):
             self.release(fetch)
 

@@ -67,7 +67,7 @@ class TransactionCoordinator:
         return decision.reply
 
     def answer(self, decision: Decision[ReplyT], *, now_ms: int) -> ReplyT | Refusal:
-        """`run` for a client: a full disk is something that it is told, and it may try again."""
+        """`run` for a client: a full disk is an answer, and the client may try again."""
         try:
             return self.run(decision, now_ms=now_ms)
         except DiskFull as full:

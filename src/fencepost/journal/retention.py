@@ -1,16 +1,15 @@
-"""Retention by time and size of one partition, and the cleaning policy that follows from it.
+"""Retention by time and size of one partition.
 
 As in Kafka, the oldest batches go while they are older than `retention_ms`, and while what is left without them is
 still at least `retention_bytes`; -1 turns a limit off. Offsets at or above `end_offset` never go, whatever their age.
 A batch without a timestamp has no age: it goes when one behind it does.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fencepost.journal.lookup import Table
-from fencepost.types import Buffer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -49,19 +48,3 @@ class Retention:
                 break
             size_bytes -= int(sizes[-1])
         return start_offset
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionPolicy:
-    """Cleaning by start offsets alone: what a partition's log start offset has passed is dropped."""
-
-    start_offsets: Mapping[int, int] = field(default_factory=dict)
-
-    def start_offset(self, partition_ref: int) -> int:
-        return self.start_offsets.get(partition_ref, 0)
-
-    def is_compacted(self, partition_ref: int) -> bool:
-        return False
-
-    def compact(self, partition_ref: int, batch: memoryview) -> Buffer | None:
-        return batch

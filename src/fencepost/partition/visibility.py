@@ -34,7 +34,7 @@ def fetch_limit(state: PartitionState, isolation_level: IsolationLevel) -> int:
 def decide_fetch(state: PartitionState, *, fetch_offset: int, isolation_level: IsolationLevel) -> OffsetRange | Refusal:
     """The offsets that a fetch may return; none for a reader at the end, or ahead of what it may see.
 
-    The limit stands between batches or, where records were deleted, inside one that nobody may see yet: serve only
+    The limit stands between batches or, where records were deleted, inside one that no reader may see yet: serve only
     batches whose last offset is in the range, and none if it is empty, even if one holds `fetch_offset`.
     """
     if not state.log_start_offset <= fetch_offset <= state.end_offset:

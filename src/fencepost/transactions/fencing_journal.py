@@ -2,7 +2,7 @@
 
 `apply` fills it from the records, so it is rebuilt by replay: the cause travels in the record's headers (some 60
 bytes, only on records that change an identity). Two bounded rings: with an epoch per transaction every EndTxn is a
-change, and those must not push out the take-over that a zombie is to be told of. Memory holds the last 16 take-overs
+change, and those must not push out the take-over that a zombie must learn of. Memory holds the last 16 take-overs
 and the last four ends of an id, a checkpoint the last two and the last one: enough for the usual zombie, whose
 transaction was aborted (first change) by the one that took over (second change).
 """
@@ -32,7 +32,7 @@ class IdentityChange(NamedTuple):
 
     @property
     def is_end(self) -> bool:
-        """An owner that ended its own transaction; anything else takes the identity away from somebody."""
+        """An owner that ended its own transaction; anything else takes the identity away from another."""
         return self.cause.request.startswith(END_REQUEST)
 
 
@@ -64,11 +64,9 @@ class FencingJournal:
         return None
 
 
-# Fencing, explained: the words of a refusal that say who fenced a producer, when, how, from which epoch to which.
-
-
 def explain_fencing(transaction: Transaction, journal: FencingJournal | None, presented: ProducerIdentity) -> str:
-    """One sentence on what was presented and what is current, one on the change between them."""
+    """Who fenced a producer, when, how, from which epoch to which: one sentence on what was presented and what is
+    current, one on the change between them."""
     current = transaction.client_identity
     first = f"transactional id {transaction.transactional_id!r} is at {current}, the request came with {presented}."
     if presented > current and presented.producer_id == current.producer_id:

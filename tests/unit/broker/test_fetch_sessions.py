@@ -42,9 +42,9 @@ def test_an_incremental_fetch_reads_what_the_session_remembers() -> None:
 def test_what_the_client_was_told_is_kept_when_it_moves_on() -> None:
     sessions = FetchSessions(slots=10)
     opened = resolve(sessions, 0, INITIAL_EPOCH, [target(A0)])
-    opened.targets[0].last_told = (5, 5, 0)
+    opened.targets[0].last_answer = (5, 5, 0)
     context = resolve(sessions, opened.session_id, 1, [target(A0, 5)])
-    assert context.targets[0].last_told == (5, 5, 0)
+    assert context.targets[0].last_answer == (5, 5, 0)
 
 
 def test_a_wrong_epoch_is_refused_and_changes_nothing() -> None:

@@ -1,6 +1,7 @@
 """A journal under test on a simulated disk: appends batches with known bytes and remembers them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from random import Random
 
 from fencepost.journal.journal import Journal, JournalConfig
@@ -86,3 +87,19 @@ class JournalDriver:
 
     def segment_names(self) -> list[str]:
         return [name for name in self.disk.list_names() if name.endswith(".journal")]
+
+
+@dataclass(frozen=True, slots=True)
+class RetentionPolicy:
+    """Cleaning by start offsets alone: what a partition's log start offset has passed is dropped."""
+
+    start_offsets: Mapping[int, int] = field(default_factory=dict)
+
+    def start_offset(self, partition_ref: int) -> int:
+        return self.start_offsets.get(partition_ref, 0)
+
+    def is_compacted(self, partition_ref: int) -> bool:
+        return False
+
+    def compact(self, partition_ref: int, batch: memoryview) -> Buffer | None:
+        return batch

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from fencepost.errors import CorruptLog, InvariantBroken
-from fencepost.journal.retention import NO_LIMIT, Retention, RetentionPolicy
+from fencepost.journal.retention import NO_LIMIT, Retention
 from fencepost.records.header import read_header, write_header
 from fencepost.types import Buffer
 from tests.crash.workload import clean
-from tests.unit.journal.driver import ALL_OFFSETS, JournalDriver
+from tests.unit.journal.driver import ALL_OFFSETS, JournalDriver, RetentionPolicy
 
 ALL = 2**62
 

@@ -4,9 +4,8 @@ import pytest
 
 from fencepost.errors import CorruptLog
 from fencepost.journal.dump import dump_frames, verify_folder
-from fencepost.journal.retention import RetentionPolicy
 from fencepost.journal.segment_header import UnknownFormat
-from tests.unit.journal.driver import JournalDriver, build_batch
+from tests.unit.journal.driver import JournalDriver, RetentionPolicy, build_batch
 
 FIRST_SEGMENT = "00000000000000000001.journal"
 
