@@ -13,13 +13,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StringType, StructField, StructType
 
+from fencepost.spark.frames import HEADERS_DDL
+
 INT32_BYTES = 4
 INT32_HEX_DIGITS = 8
 INT64_HEX_DIGITS = 16
 INT32_MAX = 2**31 - 1
 PARSED = "parsed"
 CORRUPT = "_corrupt_record"
-HEADER_TYPE = "array<struct<key:string,value:binary>>"
 
 
 def int32_from_bytes(value: Column) -> Column:
@@ -71,4 +72,4 @@ def dead_letters(records: DataFrame, *, reason: str) -> DataFrame:
         for name in ("topic", "partition", "offset")
     ]
     why = f.struct(f.lit("fencepost.reason").alias("key"), f.lit(reason).cast("binary").alias("value"))
-    return records.select("key", "value", f.array(*origin, why).cast(HEADER_TYPE).alias("headers"))
+    return records.select("key", "value", f.array(*origin, why).cast(HEADERS_DDL).alias("headers"))

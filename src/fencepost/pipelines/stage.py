@@ -12,19 +12,18 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.query import StreamingQuery
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.state import shape_of, state_store
+from fencepost.spark.frames import HEADERS_DDL
 from fencepost.spark.sink import TransactionalSink
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
-
-    from fencepost.spark.sink_errors import SinkEvent
-
+from fencepost.spark.sink_errors import SinkEvent
 
 SOURCE_DEFAULTS = {"startingOffsets": "earliest"}
 """A new pipeline begins at the beginning: its output is a function of its whole input."""
@@ -34,12 +33,12 @@ RECORD_TYPES = {
     "key": ("binary", "string"),
     "value": ("binary", "string"),
     "partition": ("int",),
-    "headers": ("array<struct<key:string,value:binary>>",),
+    "headers": (HEADERS_DDL,),
     "timestamp": ("timestamp",),
 }
 
 
-def check_outputs(pipeline: Pipeline, outputs: "Mapping[str, DataFrame] | DataFrame") -> None:
+def check_outputs(pipeline: Pipeline, outputs: Mapping[str, DataFrame] | DataFrame) -> None:
     """Names and types of the columns, before anything runs. A column that no record can have is a mistake of the
     pipeline (most often a forgotten select), so it is refused, not dropped.
     """
@@ -59,12 +58,10 @@ def check_outputs(pipeline: Pipeline, outputs: "Mapping[str, DataFrame] | DataFr
                 raise InvalidPipeline(f"{output}: column '{name}' is {kind}; expected {' or '.join(expected)}")
 
 
-def one_frame(outputs: "Mapping[str, DataFrame] | DataFrame") -> "DataFrame":
+def one_frame(outputs: Mapping[str, DataFrame] | DataFrame) -> DataFrame:
     """All outputs below each other, each row with its topic: what a stateful pipeline gives to the sink."""
     if not isinstance(outputs, Mapping):
         return outputs
-    from pyspark.sql import functions as f
-
     columns = [name for name in RECORD_TYPES if any(name in frame.columns for frame in outputs.values())]
     columns = list(dict.fromkeys(["topic", "key", "value", *columns]))
     frames = []
@@ -97,13 +94,13 @@ class Target:
 
 
 class SinkGate:
-    def __init__(self, sink: Callable[["DataFrame", int], None]) -> None:
+    def __init__(self, sink: Callable[[DataFrame, int], None]) -> None:
         self._sink = sink
         self._inside = threading.Lock()
         self._is_closed = False
         self.problem: BaseException | None = None
 
-    def __call__(self, batch: "DataFrame", batch_id: int) -> None:
+    def __call__(self, batch: DataFrame, batch_id: int) -> None:
         with self._inside:
             if self._is_closed:
                 raise Stopping(f"micro-batch {batch_id} waits for the next start")
@@ -122,7 +119,7 @@ class SinkGate:
         return True
 
 
-def wait_for_rest(query: "StreamingQuery", timeout_s: float) -> None:
+def wait_for_rest(query: StreamingQuery, timeout_s: float) -> None:
     """Until Spark has written down that the last micro-batch is done, or refused the next one at the gate."""
     deadline_s = time.monotonic() + timeout_s
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline_s:
@@ -134,12 +131,12 @@ class Stage:
 
     def __init__(
         self,
-        spark: "SparkSession",
+        spark: SparkSession,
         pipeline: Pipeline,
         *,
         target: Target,
         options: RunOptions,
-        on_event: Callable[["SinkEvent"], None],
+        on_event: Callable[[SinkEvent], None],
     ) -> None:
         self.pipeline = pipeline
         self._spark = spark
@@ -211,17 +208,15 @@ class Stage:
             **self._options.sink,
         )
 
-    def _transform(self, batch: "DataFrame") -> "Mapping[str, DataFrame] | DataFrame":
-        from pyspark.sql import functions as f
-
+    def _transform(self, batch: DataFrame) -> Mapping[str, DataFrame] | DataFrame:
         if len(self.pipeline.reads) == 1:
             return self.pipeline.outputs([batch])
         return self.pipeline.outputs([batch.where(f.col("topic") == topic) for topic in self.pipeline.reads])
 
-    def _stateful_output(self) -> "DataFrame":
+    def _stateful_output(self) -> DataFrame:
         return one_frame(self.pipeline.outputs([self._read([topic]) for topic in self.pipeline.reads]))
 
-    def _read(self, topics: Any) -> "DataFrame":
+    def _read(self, topics: Any) -> DataFrame:
         options = {
             "kafka.bootstrap.servers": self._target.bootstrap_servers,
             **SOURCE_DEFAULTS,

@@ -18,14 +18,15 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
 from fencepost.pipelines.session import STATE_STORE
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
+from fencepost.spark.source.reading import SPARK_SCHEMA, SPARK_SCHEMA_WITH_HEADERS
 
 PROCESSORS = {"TransformWithState", "TransformWithStateInPySpark"}
 """Names of Spark's logical operators."""
@@ -52,7 +53,7 @@ def check_processors(pipeline: Pipeline, operators: Collection[str]) -> None:
 
 
 @contextmanager
-def state_store(spark: "SparkSession", operators: Collection[str]) -> Iterator[None]:
+def state_store(spark: SparkSession, operators: Collection[str]) -> Iterator[None]:
     """A query that is started inside has the state store that its operators need."""
     if PROCESSORS.isdisjoint(operators):
         yield
@@ -81,23 +82,12 @@ STATEFUL = {
 # Spark runs these on a stream, each micro-batch by itself: never what a pipeline means.
 BLIND = {"FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"}
 
-SOURCE_COLUMNS = {
-    "key": "binary",
-    "value": "binary",
-    "topic": "string",
-    "partition": "int",
-    "offset": "bigint",
-    "timestamp": "timestamp",
-    "timestampType": "int",
-}
-HEADERS_TYPE = "array<struct<key:string,value:binary>>"
-
 
 @dataclass(frozen=True)
 class Shape:
     """What planning a pipeline shows: its outputs, over streams that read nothing, and their stateful operators."""
 
-    outputs: "dict[str, DataFrame] | DataFrame"
+    outputs: dict[str, DataFrame] | DataFrame
     operators: tuple[str, ...]
 
     @property
@@ -105,7 +95,7 @@ class Shape:
         return bool(self.operators)
 
 
-def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool = False) -> Shape:
+def shape_of(spark: SparkSession, pipeline: Pipeline, *, include_headers: bool = False) -> Shape:
     """Plan the pipeline over streams that have the source's columns and read nothing."""
     inputs = [probe(spark, include_headers=include_headers) for _ in pipeline.reads]
     outputs = plan(pipeline, inputs)
@@ -122,9 +112,7 @@ def shape_of(spark: "SparkSession", pipeline: Pipeline, *, include_headers: bool
     return Shape(outputs, names)
 
 
-def plan(pipeline: Pipeline, inputs: Sequence["DataFrame"]) -> "dict[str, DataFrame] | DataFrame":
-    from pyspark.errors import AnalysisException
-
+def plan(pipeline: Pipeline, inputs: Sequence[DataFrame]) -> dict[str, DataFrame] | DataFrame:
     try:
         return pipeline.outputs(inputs)
     except AnalysisException as problem:
@@ -134,20 +122,18 @@ def plan(pipeline: Pipeline, inputs: Sequence["DataFrame"]) -> "dict[str, DataFr
         ) from None
 
 
-def probe(spark: "SparkSession", *, include_headers: bool) -> "DataFrame":
-    from pyspark.sql import functions as f
-
-    types = SOURCE_COLUMNS | ({"headers": HEADERS_TYPE} if include_headers else {})
-    ticks = spark.readStream.format("rate").load().withColumnRenamed("timestamp", "__tick")
+def probe(spark: SparkSession, *, include_headers: bool) -> DataFrame:
+    schema = SPARK_SCHEMA_WITH_HEADERS if include_headers else SPARK_SCHEMA
+    ticks = spark.readStream.format("rate").load()
     return ticks.select(
         *(
-            (f.col("__tick") if name == "timestamp" else f.lit(None).cast(kind)).alias(name)
-            for name, kind in types.items()
+            f.col("timestamp") if field.name == "timestamp" else f.lit(None).cast(field.dataType).alias(field.name)
+            for field in schema
         )
     )
 
 
-def logical_plan(frame: "DataFrame") -> Any:
+def logical_plan(frame: DataFrame) -> Any:
     return frame._jdf.queryExecution().analyzed()
 
 
@@ -171,7 +157,7 @@ def stateful_operators(node: Any) -> Iterator[Any]:
             yield operator
 
 
-def check_streams(pipeline: Pipeline, frame: "DataFrame") -> None:
+def check_streams(pipeline: Pipeline, frame: DataFrame) -> None:
     if not frame.isStreaming:
         raise InvalidPipeline(
             f"pipeline '{pipeline.name}': an output does not come from its inputs (it is not a stream); "
@@ -200,9 +186,7 @@ def check_apart(pipeline: Pipeline, operators: Sequence[Sequence[Any]]) -> None:
             )
 
 
-def check_supported(spark: "SparkSession", pipeline: Pipeline, frame: "DataFrame") -> None:
-    from pyspark.errors import AnalysisException
-
+def check_supported(spark: SparkSession, pipeline: Pipeline, frame: DataFrame) -> None:
     jvm: Any = spark._jvm
     checker = jvm.org.apache.spark.sql.catalyst.analysis.UnsupportedOperationChecker
     mode = getattr(jvm.org.apache.spark.sql.streaming.OutputMode, pipeline.output_mode.capitalize())()
