@@ -83,7 +83,7 @@ def make_archive(path: Path, servers: str, folder: Path) -> Path:
         # A JVM does not survive an archive that ends too early: all of it is on the disk before it has its name.
         with made.open("rb") as file:
             os.fsync(file.fileno())
-        for archive in path.parent.glob("classes-*.jsa"):
+        for archive in path.parent.rglob("classes-*.jsa"):
             if time.time() - archive.stat().st_mtime > UNUSED_S:
                 archive.unlink(missing_ok=True)
         return made.rename(path)
