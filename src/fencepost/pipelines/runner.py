@@ -178,7 +178,9 @@ class Runner:
             return
         name = slot.pipeline.name
         for report in stage.query.recentProgress:
-            if report["batchId"] > self.progress.stages[name].counted_batch_id:
+            # An idle trigger reports too, with the number of the micro-batch that is yet to come.
+            is_of_batch = "addBatch" in report["durationMs"]
+            if is_of_batch and report["batchId"] > self.progress.stages[name].counted_batch_id:
                 self.progress.add(name, rows_in=report["numInputRows"])
                 self.progress.update(name, counted_batch_id=report["batchId"])
 

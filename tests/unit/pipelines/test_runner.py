@@ -51,8 +51,8 @@ def jvms(monkeypatch: pytest.MonkeyPatch) -> Iterator[Jvms]:
 class FakeStage:
     """A query that has ended when it is looked at. `ask` is called with each thing that its JVM is asked."""
 
-    is_stateful, query = False, None
-    is_forgotten = False
+    is_stateful, is_forgotten = False, False
+    query: Any = None
 
     def __init__(self, ask: Callable[[str], None], problem: Exception | None = None) -> None:
         self._ask, self._problem = ask, problem
@@ -89,8 +89,8 @@ class Told:
         self.events.append(what)
         self.last = details
 
-    def progress(self, *_: Any) -> None:
-        pass
+    def progress(self, stages: Any) -> None:
+        self.stages = stages
 
     def lag(self, *_: Any, **__: Any) -> None:
         return None
@@ -163,6 +163,19 @@ def test_a_reader_of_events_that_goes_away_is_not_waited_for(jvms, monkeypatch) 
     monkeypatch.setattr(jvm, "DYING_S", 3600.0)
     with pytest.raises(BrokenPipeError):
         run_once(jvms, monkeypatch, lambda *_, **__: FakeStage(lambda _: None))
+
+
+def test_the_report_of_an_idle_trigger_does_not_hide_the_rows_of_the_micro_batch_after_it(jvms, monkeypatch) -> None:
+    idle = {"batchId": 0, "numInputRows": 0, "durationMs": {"latestOffset": 1, "triggerExecution": 1}}
+    first = {"batchId": 0, "numInputRows": 7, "durationMs": {"addBatch": 90, "triggerExecution": 99}}
+
+    class Query:
+        recentProgress, lastProgress = [idle, first, idle | {"batchId": 1}], None  # noqa: N815 - Spark's names
+
+    stage = FakeStage(lambda _: None)
+    stage.query = Query()
+    told = run_once(jvms, monkeypatch, lambda *_, **__: stage)
+    assert [(one.rows_in, one.counted_batch_id) for one in told.stages] == [(7, 0)]
 
 
 def starts_until_failure(jvms: Jvms, monkeypatch: pytest.MonkeyPatch, event: SinkEvent) -> int:
