@@ -46,7 +46,7 @@ def warm_spark(*, again: bool) -> Path:
     prepare_environment()
     path = archive_path()
     if path is None:
-        raise NoArchive("there is no java that Spark's launcher would find")
+        raise NoArchive("there is no java, or no Spark, where Spark's launcher looks for them")
     if path.exists() and not again:
         return path
     with tempfile.TemporaryDirectory() as folder, EmbeddedBroker() as broker:

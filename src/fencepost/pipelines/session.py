@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fencepost.pipelines.class_archive import cache_folder, names_an_archive, using_archive
+from fencepost.pipelines.class_archive import cache_folder, lean_spark_home, names_an_archive, using_archive
 from fencepost.pipelines.jvm import use_java
 from fencepost.spark.options import is_local
 
@@ -67,7 +67,7 @@ def session_settings(master: str, given: Mapping[str, str]) -> dict[str, str]:
 def start_session(
     *, master: str = DEFAULT_MASTER, app_name: str = "fencepost", settings: Mapping[str, str] | None = None
 ) -> "SparkSession":
-    prepare_environment()
+    prepare_environment(master)
     from pyspark.sql import SparkSession
 
     chosen = session_settings(master, settings or {})
@@ -80,9 +80,13 @@ def start_session(
     return spark
 
 
-def prepare_environment() -> None:
-    """Must come before the JVM: workers run this interpreter."""
+def prepare_environment(master: str = DEFAULT_MASTER) -> None:
+    """Must come before the JVM: workers run this interpreter, and local ones find pyspark where it is compiled."""
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     use_java(cache_folder())
+    if is_local(master) and "SPARK_HOME" not in os.environ:
+        import pyspark
+
+        os.environ["SPARK_HOME"] = str(lean_spark_home(Path(pyspark.__file__).parent))
