@@ -44,7 +44,8 @@ def classic_servers() -> Iterator[str]:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     is_given = any("servers" in mark.args[0] for mark in metafunc.definition.iter_markers("parametrize"))
-    if "servers" in metafunc.fixturenames and not is_given:
+    has_its_own = hasattr(metafunc.module, "servers")
+    if "servers" in metafunc.fixturenames and not is_given and not has_its_own:
         mark = metafunc.definition.get_closest_marker("brokers") or all_brokers
         chosen = [pytest.param(each, marks=pytest.mark.kafka) if "kafka" in each else each for each in mark.args]
         metafunc.parametrize("servers", chosen, indirect=True)
