@@ -25,7 +25,8 @@ import pyarrow as pa
 from confluent_kafka import Consumer, Producer, TopicPartition
 from support.figures import Figure, run_benchmark
 
-from fencepost.records.columnar import decode_batches, encode_batches, murmur2_partitions
+from fencepost.records.columnar.decode import decode_batches
+from fencepost.records.columnar.encode import encode_batches, murmur2_partitions
 
 KEY_BYTES, VALUE_BYTES = 10, 100
 RECORD_BYTES = 120

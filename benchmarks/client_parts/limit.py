@@ -14,7 +14,7 @@ from fencepost.client.raw_producer import RawProducer
 from fencepost.client.settings import ClientSettings
 from fencepost.client.time_limits import Deadline
 from fencepost.client.values import ProducerIdentity
-from fencepost.records.columnar import ProducerStamp, encode_batches, stamp_producer
+from fencepost.records.columnar.encode import ProducerStamp, encode_batches, stamp_producer
 from fencepost.records.header import read_header
 from fencepost.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 

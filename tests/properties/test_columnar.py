@@ -6,14 +6,8 @@ from hypothesis import strategies as st
 
 from fencepost.client.producer.producer import murmur2
 from fencepost.records.builder import build_batch
-from fencepost.records.columnar import (
-    RECORD_SCHEMA_WITH_HEADERS,
-    ProducerStamp,
-    decode_batches,
-    encode_batches,
-    murmur2_partitions,
-    stamp_producer,
-)
+from fencepost.records.columnar.decode import RECORD_SCHEMA_WITH_HEADERS, decode_batches
+from fencepost.records.columnar.encode import ProducerStamp, encode_batches, murmur2_partitions, stamp_producer
 from fencepost.records.compression import Compression
 from fencepost.records.header import read_header, stamp_in_place
 from fencepost.records.reader import read_records

@@ -75,7 +75,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def compression(self) -> int:
-        """A member of `compression.Compression`, or 5, 6, 7, which nobody defined."""
+        """A member of `compression.Compression`, or 5, 6, 7, which are undefined."""
         return self.attributes & COMPRESSION_MASK
 
     @property

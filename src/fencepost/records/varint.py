@@ -1,7 +1,7 @@
 """Zig-zag variable-length integers, as they stand inside records.
 
 A varint holds 32 bits in at most 5 bytes, a varlong 64 bits in at most 10. Reading past the end of the data raises
-IndexError, which whoever reads records turns into `InvalidRecordBatch` once, outside of its loop.
+IndexError, which readers of records turn into `InvalidRecordBatch` once, outside of its loop.
 """
 
 from fencepost.records.record import InvalidRecordBatch

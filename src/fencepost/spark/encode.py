@@ -19,7 +19,7 @@ from pyspark import TaskContext
 from fencepost.client.exceptions import RecordTooLarge
 from fencepost.client.producer.arrow_sending import ArrowSending
 from fencepost.client.settings import ProducerSettings
-from fencepost.records.columnar import UnsupportedColumn
+from fencepost.records.columnar.arrow import UnsupportedColumn
 from fencepost.records.header import read_header
 from fencepost.settings import InvalidSetting
 from fencepost.spark.fail_points import fail_point

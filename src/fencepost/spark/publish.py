@@ -13,7 +13,7 @@ from fencepost.client.exceptions import ClientError, IllegalState, Timeout
 from fencepost.client.raw_producer import RawProducer, Sent
 from fencepost.client.time_limits import Deadline
 from fencepost.client.values import ProducerIdentity
-from fencepost.records.columnar import ProducerStamp, stamp_producer
+from fencepost.records.columnar.encode import ProducerStamp, stamp_producer
 from fencepost.records.header import read_header
 from fencepost.spark.options import KafkaOptions
 from fencepost.types import Buffer, TopicPartition

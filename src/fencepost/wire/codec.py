@@ -1,6 +1,6 @@
 """Whole frames: header and message together, for both ends of a connection.
 
-The doors of this room. Reading takes a frame without its length prefix, as `FrameReader` hands it out; writing returns
+Reading takes a frame without its length prefix, as `FrameReader` hands it out; writing returns
 the frame with its prefix as a list of buffers for `writev`. Whatever bytes come in, the only error that comes out is a
 `WireError`. Record batches are views over the frame when read, and are never copied when written.
 """

@@ -2,7 +2,7 @@
 
 Every length and count is compared with the bytes that remain before anything is allocated, so a message takes memory in
 proportion to its frame whatever it claims. What these functions find wrong is a `WireError`. Running off the end while
-reading a fixed-size number shows as `struct.error` or `IndexError`: the doors of this room (`codec`, `message`) turn
+reading a fixed-size number shows as `struct.error` or `IndexError`: `codec` and `message` turn
 those into `WireError` once per message, which keeps the check out of every field.
 """
 

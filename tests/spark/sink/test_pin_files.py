@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.records import columnar
+from fencepost.records.columnar.encode import encode_batches
 from fencepost.spark import SinkEvent, TransactionalSink
 from fencepost.spark.pin_files import PREFIX, BatchFile, BatchFiles, PinFolder
 from fencepost.spark.sink_errors import InvalidRow
@@ -39,7 +39,7 @@ def folders(temporary: Path) -> list[Path]:
 
 
 def batch_of(value: bytes) -> bytes:
-    (batch,) = columnar.encode_batches(pa.table({"value": [value]}), default_timestamp_ms=1)
+    (batch,) = encode_batches(pa.table({"value": [value]}), default_timestamp_ms=1)
     return bytes(batch)
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fencepost.client.producer.producer import StickyPartitioner, murmur2, partition_for_key
-from fencepost.records.columnar import murmur2_partitions
+from fencepost.records.columnar.encode import murmur2_partitions
 
 # From the tests of Apache Kafka's own org.apache.kafka.common.utils.Utils.
 KNOWN = {

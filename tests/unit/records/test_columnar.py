@@ -9,19 +9,16 @@ import pyarrow as pa
 import pytest
 
 from fencepost.records.builder import build_batch
-from fencepost.records.columnar import (
-    RECORD_SCHEMA,
-    RECORD_SCHEMA_WITH_HEADERS,
+from fencepost.records.columnar.arrow import UnsupportedColumn, record_columns
+from fencepost.records.columnar.decode import RECORD_SCHEMA, RECORD_SCHEMA_WITH_HEADERS, decode_batches
+from fencepost.records.columnar.encode import (
+    BATCH_BYTES_MAX,
     ProducerStamp,
     RecordTooLarge,
-    UnsupportedColumn,
-    decode_batches,
     encode_batches,
     encode_columns,
-    record_columns,
     stamp_producer,
 )
-from fencepost.records.columnar.encode import BATCH_BYTES_MAX
 from fencepost.records.compression import Compression
 from fencepost.records.control import build_marker
 from fencepost.records.header import HEADER_BYTES, check_crc, read_header, stamp_in_place, write_header
@@ -343,7 +340,8 @@ def test_the_limit_must_be_positive() -> None:
 
 
 def test_numba_is_loaded_at_first_use() -> None:
-    program = "import sys, fencepost.records.columnar as c; assert 'numba' not in sys.modules; c.warm_up()"
+    program = "import sys; from fencepost.records.columnar import decode, encode, warm_up; "
+    program += "assert 'numba' not in sys.modules; warm_up()"
     subprocess.run([sys.executable, "-c", f"{program}; assert 'numba' in sys.modules"], check=True, timeout=60)
 
 
@@ -351,9 +349,9 @@ def test_numba_is_loaded_at_first_use() -> None:
     "call",
     [
         "columnar.warm_up()",
-        "columnar.encode_batches(pa.table({'value': [b'v']}), default_timestamp_ms=0)",
-        "columnar.decode_batches(build_batch([Record(value=b'v')]))",
-        "columnar.murmur2_partitions(pa.array(['k']), 3)",
+        "encode.encode_batches(pa.table({'value': [b'v']}), default_timestamp_ms=0)",
+        "decode.decode_batches(build_batch([Record(value=b'v')]))",
+        "encode.murmur2_partitions(pa.array(['k']), 3)",
     ],
 )
 def test_without_numba_a_call_says_what_to_install(call: str) -> None:
@@ -363,6 +361,7 @@ sys.modules["numba"] = None
 import pyarrow as pa
 from fencepost.errors import FencepostError
 from fencepost.records import columnar
+from fencepost.records.columnar import decode, encode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 try:

@@ -12,9 +12,9 @@ import fencepost
 
 PROGRAM = """
 import pyarrow as pa
-from fencepost.records import columnar
-print(columnar.__file__)
-print(columnar.murmur2_partitions(pa.array(["foobar"]), 1000).tolist())
+from fencepost.records.columnar import encode
+print(encode.__file__)
+print(encode.murmur2_partitions(pa.array(["foobar"]), 1000).tolist())
 """
 
 

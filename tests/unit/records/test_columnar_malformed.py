@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from fencepost.records.builder import build_batch
-from fencepost.records.columnar import decode_batches, kernels
+from fencepost.records.columnar import kernels
 from fencepost.records.columnar.columns import Field, Scan
+from fencepost.records.columnar.decode import decode_batches
 from fencepost.records.compression import Compression
 from fencepost.records.header import HEADER_BYTES, read_header, write_header
 from fencepost.records.reader import read_records
@@ -186,7 +187,8 @@ import importlib.util, sys
 spec = importlib.util.spec_from_file_location("malformed", sys.argv[1])
 malformed = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(malformed)
-from fencepost.records.columnar import decode_batches, encode_batches
+from fencepost.records.columnar.decode import decode_batches
+from fencepost.records.columnar.encode import encode_batches
 from fencepost.records.record import InvalidRecordBatch
 for payload in malformed.mutations(seed=3, count=2000):
     try:

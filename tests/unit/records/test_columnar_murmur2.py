@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from aiokafka.partitioner import murmur2 as aiokafka_murmur2
 
-from fencepost.records.columnar import murmur2_partitions
+from fencepost.records.columnar.encode import murmur2_partitions
 
 with warnings.catch_warnings():
     # kafka-python reads its schemas through a function that Python 3.11 deprecated.

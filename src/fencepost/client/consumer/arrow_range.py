@@ -25,7 +25,7 @@ from fencepost.client.net.pool import ConnectionPool
 from fencepost.client.offsets import EARLIEST_TIMESTAMP, list_offsets
 from fencepost.client.time_limits import Backoff, Deadline
 from fencepost.errors import ErrorCode
-from fencepost.records.columnar import DecodedBatches, decode_batches
+from fencepost.records.columnar.decode import DecodedBatches, decode_batches
 from fencepost.records.header import read_header, split_batches
 from fencepost.records.record import InvalidRecordBatch
 from fencepost.types import OffsetRange, TopicPartition

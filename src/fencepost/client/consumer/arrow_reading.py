@@ -22,8 +22,8 @@ from fencepost.client.consumer.core import ConsumerCore
 from fencepost.client.consumer.fetch_session import is_same_topic
 from fencepost.client.exceptions import ClientError, OffsetOutOfRange, Timeout
 from fencepost.client.time_limits import Deadline
-from fencepost.records.columnar import ALL_OFFSETS, RECORD_SCHEMA_WITH_HEADERS
 from fencepost.records.columnar.arrow import ARROW_BYTES_MAX
+from fencepost.records.columnar.decode import ALL_OFFSETS, RECORD_SCHEMA_WITH_HEADERS
 from fencepost.types import OffsetRange, TopicPartition
 
 READ_SETTINGS = {"max_partition_fetch_bytes": 8 * 1024 * 1024, "group_id": None, "auto_offset_reset": "none"}

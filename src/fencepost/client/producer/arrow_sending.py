@@ -17,7 +17,9 @@ from fencepost.client.exceptions import RecordTooLarge
 from fencepost.client.net.metadata import TopicMetadata
 from fencepost.client.settings import ProducerSettings
 from fencepost.errors import ErrorCode
-from fencepost.records import columnar
+from fencepost.records.columnar import encode
+from fencepost.records.columnar.arrow import record_columns
+from fencepost.records.columnar.columns import RecordColumns
 from fencepost.records.compression import Compression
 from fencepost.settings import InvalidSetting
 from fencepost.types import TopicPartition
@@ -60,31 +62,31 @@ class ArrowSending:
                 first_row += len(part)
 
     def _encoded(self, part: pa.RecordBatch, first_row: int) -> Iterator[tuple[TopicPartition, memoryview]]:
-        columns = columnar.record_columns(part, default_timestamp_ms=time.time_ns() // 1_000_000)
+        columns = record_columns(part, default_timestamp_ms=time.time_ns() // 1_000_000)
         for partition, rows in self._shares(part, columns):
             try:
-                batches = columnar.encode_columns(
+                batches = encode.encode_columns(
                     columns if rows is None else columns.take(rows),
                     compression=self._compression,
                     batch_bytes_max=self._batch_bytes_max,
                     is_sealed=self._is_sealed,
                 )
-            except columnar.RecordTooLarge as problem:
+            except encode.RecordTooLarge as problem:
                 row = first_row + (problem.row if rows is None else int(rows[problem.row]))
                 message = f"'{self._topic.name}', partition {partition}: {problem.at(row)}"
                 raise RecordTooLarge(message, error_code=ErrorCode.MESSAGE_TOO_LARGE) from problem
             for batch in batches:
                 yield TopicPartition(self._topic.name, partition), batch
 
-    def _shares(self, part: pa.RecordBatch, columns: columnar.RecordColumns) -> Iterator[tuple[int, Any]]:
+    def _shares(self, part: pa.RecordBatch, columns: RecordColumns) -> Iterator[tuple[int, Any]]:
         """Each partition with its rows, in their order; None stands for all."""
         if self._topic.partition_count == 1 and "partition" not in part.schema.names:
             return iter([(0, None)])
         return _grouped(self._partitions(part, columns))
 
-    def _partitions(self, part: pa.RecordBatch, columns: columnar.RecordColumns) -> Any:
+    def _partitions(self, part: pa.RecordBatch, columns: RecordColumns) -> Any:
         count = self._topic.partition_count
-        partitions = columnar.murmur2_partitions(columns.keys, count)
+        partitions = encode.murmur2_partitions(columns.keys, count)
         if "partition" in part.schema.names:
             given = part.column("partition").cast(pa.int32())
             for extreme in pc.min_max(given).as_py().values():

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from fencepost.errors import FencepostError, invariant
-from fencepost.records.columnar.arrow import record_columns
-from fencepost.records.columnar.columns import Longs, RecordColumns
+from fencepost.records.columnar.arrow import bytes_column, record_columns
+from fencepost.records.columnar.columns import BytesColumn, Longs, RecordColumns
 from fencepost.records.compression import Compression, compress
 from fencepost.records.header import (
     HEADER_BYTES,
@@ -114,6 +115,21 @@ def encode_columns(
         batches.append(_finished(header, batch.data, compression, is_sealed=is_sealed))
         start_row = end_row
     return batches
+
+
+def murmur2_partitions(keys: pa.Array | pa.ChunkedArray | BytesColumn, partition_count: int) -> NDArray[np.int32]:
+    """Each key's partition by Kafka's default partitioner; -1 for a null key, which the caller may put anywhere."""
+    from fencepost.records.columnar import kernels
+
+    if partition_count < 1:
+        raise ValueError(f"partition_count {partition_count} must be positive")
+    if isinstance(keys, pa.ChunkedArray):
+        parts = [murmur2_partitions(chunk, partition_count) for chunk in keys.chunks]
+        return np.concatenate([np.empty(0, np.int32), *parts])
+    column = keys if isinstance(keys, BytesColumn) else bytes_column(keys, name="key")
+    partitions = np.empty(len(column.lengths), np.int32)
+    kernels.murmur2_partitions(column, partition_count, partitions)
+    return partitions
 
 
 def stamp_producer(batch: bytearray | memoryview, producer: ProducerStamp) -> None:

@@ -213,7 +213,7 @@ def scan_records(data: Bytes, payloads: Longs, start_offset: int, end_offset: in
                 elif varint == 0:
                     problem = 3 if value < 0 or value > end - at else 0
                     end = at + value
-                    at += 1  # attributes of the record, which nobody defined
+                    at += 1  # attributes of the record: none is defined
                 elif varint < 3:
                     fields[2 - varint, row] = value
                 elif varint == 5:
