@@ -12,6 +12,7 @@ import pytest
 
 from fencepost.lab.apache_kafka import ApacheKafka
 from tests.peers import apache_kafka, delete_topics
+from tests.spark_commands import SparkCommands
 
 REQUIRE = "REQUIRE_APACHE_KAFKA"
 DEPTH = "TEST_DEPTH"
@@ -100,3 +101,11 @@ def empty_kafka_servers(kafka_servers: str) -> str:
     """For a test whose names are not its own: no topics are there. Transactional ids stay, as they do in life."""
     delete_topics(kafka_servers)
     return kafka_servers
+
+
+@pytest.fixture(scope="session")
+def spark_commands() -> Iterator[SparkCommands]:
+    """One process for all commands of a worker that run Spark, where they are not what is killed."""
+    commands = SparkCommands()
+    yield commands
+    commands.close()

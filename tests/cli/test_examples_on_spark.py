@@ -16,8 +16,8 @@ from fencepost.client import Admin, Producer
 from fencepost.server.embedded import EmbeddedBroker
 from tests.examples.readme_commands import EXAMPLES, Checkout
 from tests.examples.test_pipelines_readme import PURCHASE, wait_for
-from tests.peers import apache_kafka
 from tests.spark.standalone import StandaloneCluster
+from tests.spark_commands import SparkCommands
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(3600)]
 COUNT = 20
@@ -33,22 +33,21 @@ def fencepost_own() -> Iterator[str]:
 
 
 @pytest.fixture
-def kafka_own() -> Iterator[str]:
-    with apache_kafka() as broker:
-        yield broker.bootstrap_servers
+def kafka_own(empty_kafka_servers: str) -> str:
+    return empty_kafka_servers
 
 
 @pytest.fixture
-def shop(fencepost_own: str, tmp_path: Path) -> Checkout:
-    return open_shop(fencepost_own, tmp_path)
+def shop(fencepost_own: str, tmp_path: Path, spark_commands: SparkCommands) -> Checkout:
+    return open_shop(fencepost_own, tmp_path, spark_commands)
 
 
 @pytest.fixture(params=["fencepost", pytest.param("kafka", marks=pytest.mark.kafka)])
-def any_shop(request: pytest.FixtureRequest, tmp_path: Path) -> Checkout:
-    return open_shop(request.getfixturevalue(f"{request.param}_own"), tmp_path)
+def any_shop(request: pytest.FixtureRequest, tmp_path: Path, spark_commands: SparkCommands) -> Checkout:
+    return open_shop(request.getfixturevalue(f"{request.param}_own"), tmp_path, spark_commands)
 
 
-def open_shop(servers: str, tmp_path: Path) -> Checkout:
+def open_shop(servers: str, tmp_path: Path, spark: SparkCommands) -> Checkout:
     """A folder with the files that the examples name, and a cluster with purchases and numbers."""
     for name in ("shop.py", "squares.py"):
         shutil.copy(EXAMPLES / "pipelines" / name, tmp_path)
@@ -59,7 +58,7 @@ def open_shop(servers: str, tmp_path: Path) -> Checkout:
     with Producer(servers) as producer:
         for number in range(COUNT):
             producer.send("tx-input", struct.pack(">i", number), key=b"%d" % number)
-    return Checkout(tmp_path, servers)
+    return Checkout(tmp_path, servers, spark)
 
 
 def buy(servers: str, start: int) -> None:

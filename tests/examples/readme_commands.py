@@ -8,9 +8,12 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.spark_commands import Command, SparkCommands, is_for_spark
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -39,16 +42,30 @@ class Checkout:
     it leaves behind does not matter.
     """
 
-    def __init__(self, folder: Path, servers: str = "127.0.0.1:1") -> None:
+    def __init__(self, folder: Path, servers: str = "127.0.0.1:1", spark: SparkCommands | None = None) -> None:
+        """Commands that run Spark share a process, if one is given."""
         self.folder = folder
         self.servers = servers
+        self._spark = spark
         (folder / "examples").symlink_to(EXAMPLES)
         (folder / ".venv").symlink_to(sys.prefix)
 
     def run(self, line: str, *, exit_code: int = 0) -> str:
         """What it prints; it ends well, or as expected."""
+        done_code, out, err = self._run(self._placed(line))
+        is_crash = exit_code != 0 and "Traceback (most recent call last)" in err
+        is_as_expected = done_code == exit_code and not is_crash
+        assert is_as_expected, f"{line}\n{out[-2000:]}\n{err[-4000:]}"
+        return out
+
+    def _run(self, line: str) -> tuple[int, str, str]:
+        if self._spark is not None and is_for_spark(line):
+            with tempfile.TemporaryDirectory() as printed:
+                out, err = Path(printed, "out"), Path(printed, "err")
+                command = self._spark.start(line, self.folder, self._environment(), out=out, err=err)
+                return command.wait(PATIENCE_S), out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
         done = subprocess.run(
-            ["bash", "-c", self._placed(line)],
+            ["bash", "-c", line],
             cwd=self.folder,
             env=self._environment(),
             capture_output=True,
@@ -56,15 +73,21 @@ class Checkout:
             timeout=PATIENCE_S,
             check=False,
         )
-        is_crash = exit_code != 0 and "Traceback (most recent call last)" in done.stderr
-        is_as_expected = done.returncode == exit_code and not is_crash
-        assert is_as_expected, f"{line}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-        return done.stdout
+        return done.returncode, done.stdout, done.stderr
 
     @contextmanager
-    def running(self, line: str) -> Iterator[subprocess.Popen[str]]:
-        """While it runs; then it is told to end by SIGTERM, and ends well."""
+    def running(self, line: str) -> Iterator["subprocess.Popen[str] | Command"]:
+        """While it runs; then it gets SIGTERM, and ends well."""
         log = self.folder / "running.log"
+        if self._spark is not None and is_for_spark(line):
+            command = self._spark.start(self._placed(line), self.folder, self._environment(), out=log, err=log)
+            try:
+                yield command
+            finally:
+                command.terminate()
+                code = command.wait(PATIENCE_S)
+            assert code == 0, f"{line}\n{log.read_text(encoding='utf-8')[-4000:]}"
+            return
         with log.open("a", encoding="utf-8") as errors:
             process = subprocess.Popen(
                 ["bash", "-c", f"exec {self._placed(line.removesuffix('&').strip())}"],

@@ -14,6 +14,7 @@ import pytest
 from fencepost.client import Producer, read_arrow
 from fencepost.client.exceptions import UnknownTopicOrPartition
 from tests.examples.readme_commands import EXAMPLES, PATIENCE_S, Checkout, commands_in
+from tests.spark_commands import Command, SparkCommands
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(1800)]
 COMMANDS = commands_in(EXAMPLES / "pipelines" / "README.md")
@@ -46,10 +47,10 @@ STORIES: dict[str, tuple[Inputs, Outputs]] = {
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Iterator[Checkout]:
+def checkout(tmp_path: Path, spark_commands: SparkCommands) -> Iterator[Checkout]:
     """With the broker that the README starts, on a port that is free."""
     [serve] = [command for command in COMMANDS if command.startswith("fencepost serve")]
-    made = Checkout(tmp_path)
+    made = Checkout(tmp_path, spark=spark_commands)
     with made.running(f"{serve.removesuffix('&')} --listen 127.0.0.1:0") as broker:
         assert broker.stdout is not None
         made.servers = broker.stdout.readline().split()[-1]
@@ -67,7 +68,7 @@ def is_written(servers: str, outputs: Outputs) -> bool:
         return False
 
 
-def wait_for(outputs: Outputs, checkout: Checkout, process: subprocess.Popen[str]) -> None:
+def wait_for(outputs: Outputs, checkout: Checkout, process: "subprocess.Popen[str] | Command") -> None:
     deadline_s = time.monotonic() + PATIENCE_S
     while not is_written(checkout.servers, outputs):
         assert process.poll() is None, "the pipeline ended by itself"

@@ -8,10 +8,21 @@ import time
 
 import pytest
 
+from fencepost.pipelines.loading import SessionStarter
+from tests.cli.running import run_command
 from tests.spark.pipelines.running import WAIT_S, Run, assert_gone, until
 from tests.spark.pipelines.use import EXAMPLES, as_bytes, create, lag, read, write
 
 pytestmark = pytest.mark.timeout(3600)
+SHOP = str(EXAMPLES / "shop.py")
+
+
+@pytest.fixture
+def without_spark(monkeypatch):
+    """No session is begun; the list has an entry for each that would have been."""
+    begun = []
+    monkeypatch.setattr(SessionStarter, "begin", lambda starter: begun.append(starter))
+    return begun
 
 
 def transfers(start, end):
@@ -113,40 +124,37 @@ def test_a_run_whose_jvm_is_killed_starts_another_one_and_goes_on(servers, tmp_p
     assert len(read(servers, "balance-update")) == 80
 
 
-def refused(*arguments):
-    """In a process of its own: Spark is started while the broker is asked."""
-    command = [sys.executable, "-m", "fencepost", "run", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
-
-
 def test_a_missing_input_topic_is_refused_with_the_nearest_and_outputs_are_not_made(servers):
+    """In a process of its own: Spark is started while the broker is asked."""
     create(servers, "purchase")
-    result = refused(str(EXAMPLES / "shop.py"), "-b", servers, "--checkpoint", "unused")
+    command = [sys.executable, "-m", "fencepost", "run", SHOP, "-b", servers, "--checkpoint", "unused"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S, check=False)
     assert result.returncode == 1
     assert "no topic 'purchases', to be read; did you mean 'purchase'?" in result.stdout + result.stderr
 
 
-def test_an_option_that_the_source_would_refuse_is_refused_before_the_run(servers):
+def test_an_option_that_the_source_would_refuse_is_refused_before_the_run(servers, without_spark):
     create(servers, "purchases")
     wrong = ("--set", "maxOffsetsPerTrigger=abc")
-    result = refused(str(EXAMPLES / "shop.py"), "-b", servers, "--checkpoint", "unused", "--once", *wrong)
-    assert result.returncode == 2
-    assert "option 'maxOffsetsPerTrigger' is 'abc': expected a whole number" in result.stdout + result.stderr
+    result = run_command("run", SHOP, "-b", servers, "--checkpoint", "unused", "--once", *wrong)
+    assert result.exit_code == 2
+    assert "option 'maxOffsetsPerTrigger' is 'abc': expected a whole number" in result.err
 
 
-def test_a_broker_that_is_not_there_is_told_at_once():
-    result = refused(str(EXAMPLES / "shop.py"), "-b", "127.0.0.1:1", "--checkpoint", "unused")
-    assert result.returncode == 3
-    assert "127.0.0.1:1" in result.stdout + result.stderr
+def test_a_broker_that_is_not_there_is_told_at_once(without_spark):
+    result = run_command("run", SHOP, "-b", "127.0.0.1:1", "--checkpoint", "unused")
+    assert result.exit_code == 3
+    assert "127.0.0.1:1" in result.err
 
 
-def test_the_graph_can_be_drawn_without_a_broker_and_without_spark():
-    result = refused(str(EXAMPLES / "chain.py"), "--graph")
-    assert result.returncode == 0
-    assert "└─▶ [overdrawn]" in result.stdout + result.stderr
+def test_the_graph_can_be_drawn_without_a_broker_and_without_spark(without_spark):
+    result = run_command("run", str(EXAMPLES / "chain.py"), "--graph")
+    assert result.exit_code == 0
+    assert "└─▶ [overdrawn]" in result.out
+    assert without_spark == []
 
 
-def test_an_unknown_option_is_refused_before_anything_starts():
-    result = refused(str(EXAMPLES / "shop.py"), "--set", "maxOffsetPerTrigger=5")
-    assert result.returncode == 2
-    assert "maxOffsetsPerTrigger" in result.stdout + result.stderr
+def test_an_unknown_option_is_refused_before_anything_starts(without_spark):
+    result = run_command("run", SHOP, "--set", "maxOffsetPerTrigger=5")
+    assert result.exit_code == 2
+    assert "maxOffsetsPerTrigger" in result.err
