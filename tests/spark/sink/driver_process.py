@@ -31,10 +31,15 @@ class Ended:
 
 
 class DriverProcess(Closing):
-    """One checkpoint, started as often as it takes."""
+    """One checkpoint, started as often as it takes. While one of `starts` drivers works, the next is started ahead: it
+    has its JVM and its session when its turn comes.
+    """
 
-    def __init__(self, folder: Path, servers: str, **options: Any) -> None:
+    def __init__(self, folder: Path, servers: str, *, starts: int = 1, **options: Any) -> None:
+        assert starts == 1 or not {"master", "spark"} & set(options), "a spare has the session of every test"
         self._folder = folder
+        self._starts = starts
+        self._spare: subprocess.Popen[str] | None = None
         self._options = {"servers": servers, "checkpoint": str(folder / "checkpoint"), **options}
         self._start_count = 0
         self.log = self._output = folder
@@ -44,12 +49,26 @@ class DriverProcess(Closing):
         self._start_count += 1
         self.log = self._folder / f"reached-{self._start_count}"
         self._output = self._folder / f"output-{self._start_count}"
-        environment = os.environ | {FAIL_AT: fail_at, FAIL_LOG: str(self.log), "PYTHONPATH": str(ROOT)}
-        with self._output.open("w") as output:
+        armed = {FAIL_AT: fail_at, FAIL_LOG: str(self.log)}
+        process, self._spare = self._spare, None
+        if process is None:
+            process = self._launch(json.dumps(self._options | options), environment=armed)
+        else:
+            job = {"options": self._options | options, "environment": armed, "output": str(self._output)}
+            assert process.stdin is not None
+            process.stdin.write(json.dumps(job) + "\n")
+            process.stdin.close()
+        if self._start_count < self._starts:
+            self._spare = self._launch(environment={})
+        return process
+
+    def _launch(self, *arguments: str, environment: dict[str, str]) -> "subprocess.Popen[str]":
+        with (self._output if arguments else self._folder / "spare").open("w") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tests.spark.sink.driver_program", json.dumps(self._options | options)],
+                [sys.executable, "-m", "tests.spark.sink.driver_program", *arguments],
                 cwd=ROOT,
-                env=environment,
+                env=os.environ | environment | {"PYTHONPATH": str(ROOT)},
+                stdin=subprocess.PIPE,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 text=True,
@@ -61,7 +80,7 @@ class DriverProcess(Closing):
         """No driver outlives its test."""
         for process in self._processes:
             process.kill()
-            process.wait()
+            process.communicate()
 
     def wait(self, process: "subprocess.Popen[str]") -> Ended:
         """Until the driver itself has ended; its JVM may live on for a moment, as in life."""

@@ -1,8 +1,10 @@
 """A small driver: drains `in` into `out` and `copies` through a sink, in its own Spark session, and ends.
 
-Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`. With
-`"connector": true` source and sink are Spark's own, whose jars `spark.jars` names; with `"connector": "stream"` the
-sink is that of `writeStream`, which has no place to fail: the task with the value `SLOW_VALUE` takes its time instead.
+Run as a process, so that it can be killed: `python -m tests.spark.sink.driver_program '<json>'`. Without an argument it
+is a spare: it starts its session, and waits on standard input for its options, variables and the file it prints to.
+
+With `"connector": true` source and sink are Spark's own, whose jars `spark.jars` names; with `"connector": "stream"`
+the sink is that of `writeStream`, which has no place to fail: the task with the value `SLOW_VALUE` takes its time.
 """
 
 import json
@@ -18,7 +20,7 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from fencepost.lab.apache_kafka import SHORT_LIVED
 from fencepost.pipelines.session import JAVA_OPTIONS, start_session
-from fencepost.spark import TransactionalSink, register
+from fencepost.spark import TransactionalSink, fail_points, register
 from fencepost.spark.fail_points import fail_point
 
 SLOW_VALUE = "SLOW_VALUE"
@@ -67,11 +69,28 @@ def session(options: dict[str, Any]) -> SparkSession:
     return made
 
 
+def wait_for_job(spark: SparkSession) -> dict[str, Any]:
+    """The options of a spare, which is then as if it had been started with them."""
+    line = sys.stdin.readline()
+    if not line:
+        sys.exit("it was not needed")
+    job: dict[str, Any] = json.loads(line)
+    with open(job["output"], "w") as output:
+        for number in (1, 2):
+            os.dup2(output.fileno(), number)
+    os.environ.update(job["environment"])
+    spark.sparkContext.environment.update({name: os.environ[name] for name in FOR_EXECUTORS if os.environ.get(name)})
+    fail_points._armed = fail_points._parse(os.environ[fail_points.FAIL_AT])
+    options: dict[str, Any] = job["options"]
+    return options
+
+
 def main() -> None:
-    options = json.loads(sys.argv[1])
-    is_control = options.get("connector", False)
-    spark = session(options)
+    given = json.loads(sys.argv[1]) if len(sys.argv) > 1 else None
+    spark = session(given or {})
     register(spark)
+    options = given or wait_for_job(spark)
+    is_control = options.get("connector", False)
     stream = (
         spark.readStream.format("kafka" if is_control else "fencepost")
         .option("kafka.bootstrap.servers", options["servers"])

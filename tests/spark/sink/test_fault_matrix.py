@@ -210,7 +210,7 @@ def test_a_deleted_and_a_restored_checkpoint_write_nothing_and_the_right_one_goe
 @pytest.mark.deep
 def test_a_second_driver_fences_the_first_wherever_it_stands(story: Story, at, tmp_path: Path, mode: str) -> None:
     """One that has the same checkpoint, while the first stands still: what a cluster manager starts too early."""
-    with DriverProcess(tmp_path, story.servers, sink={"mode": mode}) as other:
+    with DriverProcess(tmp_path, story.servers, starts=len(AFTER_THE_VERDICT), sink={"mode": mode}) as other:
         story.more()
         story.run()
         for point in AFTER_THE_VERDICT:

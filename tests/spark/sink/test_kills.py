@@ -23,7 +23,7 @@ def killed_at(points: list[str], folder: Path, mode: str) -> None:
     """One kill for each point, one after the other, each on top of what the one before left behind."""
     with (
         EmbeddedBroker(settings={"num.partitions": "3"}) as broker,
-        DriverProcess(folder, broker.bootstrap_servers, sink={"mode": mode}) as driver,
+        DriverProcess(folder, broker.bootstrap_servers, starts=len(points) + 1, sink={"mode": mode}) as driver,
     ):
         servers = broker.bootstrap_servers
         expected: set[bytes] = set()

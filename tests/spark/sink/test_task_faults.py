@@ -54,7 +54,7 @@ def test_a_task_that_fails_times_out_or_loses_its_broker_costs_a_retry_and_nothi
 ) -> None:
     with (
         KilledBroker(tmp_path / "data", seed=0, settings=SETTINGS) as broker,
-        DriverProcess(tmp_path, broker.bootstrap_servers) as driver,
+        DriverProcess(tmp_path, broker.bootstrap_servers, starts=5) as driver,
     ):
         story = Story(broker, driver)
         assert retries(story.run("encode-task=raise", sink={"mode": mode})) == 0, "Spark has tried the task again"
