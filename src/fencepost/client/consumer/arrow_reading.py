@@ -111,10 +111,8 @@ def _explained(consumer: Consumer, problem: OffsetOutOfRange, topic_id: UUID, de
     if not is_same_topic(consumer._core.cluster.metadata.topic_id(topic_partition.topic), topic_id):
         message = "the topic was deleted and created again while it was read; read it again"
         return TopicReplaced(topic_partition, problem.offset, message)
-    limit_s = max(LAST_QUESTION_S, deadline.remaining_s)
-    return _gone(
-        topic_partition, problem.offset, consumer.beginning_offsets([topic_partition], limit_s)[topic_partition]
-    )
+    first = consumer.beginning_offsets([topic_partition], max(LAST_QUESTION_S, deadline.remaining_s))
+    return _gone(topic_partition, problem.offset, first[topic_partition])
 
 
 def _gone(topic_partition: TopicPartition, offset: int | None, first: int) -> OffsetOutOfRange:
@@ -122,20 +120,14 @@ def _gone(topic_partition: TopicPartition, offset: int | None, first: int) -> Of
     return OffsetOutOfRange(topic_partition, offset, message)
 
 
-def take_arrow(
-    core: ConsumerCore,
-    *,
-    include_headers: bool,
-    ends: Mapping[TopicPartition, int] | None = None,
-    bytes_max: int = ARROW_BYTES_MAX,
-) -> pa.RecordBatch:
+def take_arrow(core: ConsumerCore, *, include_headers: bool, bytes_max: int = ARROW_BYTES_MAX) -> pa.RecordBatch:
     """What has arrived of all partitions that are not paused, as one record batch, perhaps of no rows.
 
     At most `bytes_max` in all columns together, because one column cannot hold more; the rest comes with the next call.
     """
     core.fetch_in_bulk()
     with core.handing_out():
-        pieces = take_pieces(core, include_headers=include_headers, ends=ends, bytes_max=bytes_max)
+        pieces = take_pieces(core, include_headers=include_headers, bytes_max=bytes_max)
         if not pieces:
             return _nothing(include_headers)
         core.send()

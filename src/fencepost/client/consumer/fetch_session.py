@@ -142,9 +142,9 @@ class NodeFetcher:
 
     def __init__(self, cluster: Cluster, node: Node, settings: ConsumerSettings) -> None:
         self._settings = settings
+        self._node = node
         self._session = FetchSession()
-        self._connection: Connection = cluster.connect(node)
-        self.node = node
+        self.connection = cluster.connect(node)
         self._deadline = Deadline(None)
         self.is_waiting = False
         """Whether an answer is on its way."""
@@ -155,33 +155,23 @@ class NodeFetcher:
         return self._session.targets
 
     @property
-    def is_closed(self) -> bool:
-        return self._connection.is_closed
-
-    @property
-    def is_overdue(self) -> bool:
-        return self.is_waiting and self._deadline.has_passed
-
-    def fileno(self) -> int:
-        return self._connection.fileno()
+    def is_lost(self) -> bool:
+        return self.connection.is_closed or (self.is_waiting and self._deadline.has_passed)
 
     def send(self, targets: Targets) -> None:
-        self._deadline = send_fetch(self._connection, self._settings, targets, self._session).deadline
+        self._deadline = send_fetch(self.connection, self._settings, targets, self._session).deadline
         self.is_waiting = True
 
     def receive(self) -> FetchResponse | None:
         """The answer if it has arrived whole. None also for one that only says that the session is gone."""
-        for _, response in self._connection.receive_available():
+        for _, response in self.connection.receive_available():
             self.is_waiting = False
             assert isinstance(response, FetchResponse)
             if response.error_code in SESSION_ERRORS:
                 self._session.reset()
                 return None
             if response.error_code:
-                raise error_of(response.error_code, "Fetch", what=str(self.node))
+                raise error_of(response.error_code, "Fetch", what=str(self._node))
             self._session.answered(response.session_id)
             return response
         return None
-
-    def close(self) -> None:
-        self._connection.close()

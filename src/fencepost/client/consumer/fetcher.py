@@ -60,11 +60,11 @@ class Fetcher:
         poller.register(wakeup, select.POLLIN)
         waiting = {}
         for node, fetcher in list(self._nodes.items()):
-            if fetcher.is_closed or fetcher.is_overdue:
+            if fetcher.is_lost:
                 self._lose(node)
             elif fetcher.is_waiting:
-                waiting[fetcher.fileno()] = node
-                poller.register(fetcher.fileno(), select.POLLIN)
+                waiting[fetcher.connection.fileno()] = node
+                poller.register(fetcher.connection.fileno(), select.POLLIN)
         limit = Deadline(deadline.at_most(self._settings.fetch_max_wait_ms / 1000))
         has_something = False
         while not has_something:
@@ -174,7 +174,7 @@ class Fetcher:
     def _drop(self, node: Node) -> None:
         fetcher = self._nodes.pop(node, None)
         if fetcher is not None:
-            fetcher.close()
+            fetcher.connection.close()
 
 
 def _is_still_asked(state: PartitionState, target: FetchTarget) -> bool:
