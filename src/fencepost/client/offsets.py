@@ -1,6 +1,6 @@
 """Questions about offsets: where partitions begin and end, what was written when, what a group has committed.
 
-Every question is asked again, of whoever leads or coordinates by then, until it is answered or the time is up.
+Every question is asked again, of the leader or coordinator of that moment, until it is answered or the time is up.
 Committed offsets are stable ones for `read_committed`: while a transaction that carries some is open, the coordinator
 says so and the question waits for its end, because exactly one of two places is the right one to start from.
 """
@@ -46,8 +46,8 @@ LATEST_TIMESTAMP = -1
 EARLIEST_TIMESTAMP = -2
 CONSUMER = -1
 LAST_VERSION_WITH_NAMES = 9
-"""Of OffsetFetch and OffsetCommit. Later ones know topics by their ids only: nobody is given, or overwrites, offsets of
-another topic of the same name."""
+"""Of OffsetFetch and OffsetCommit. Later ones know topics by their ids only: no reader is given, or overwrites, offsets
+of another topic of the same name."""
 FIRST_VERSION_WITH_ALL_TOPICS = 2
 
 
@@ -102,6 +102,8 @@ def try_list_offsets(
             problem = _read_offsets(response, found) or problem
         except RetriableError as lost:
             problem = lost
+    if problem is None and len(found) < len(timestamps_ms):
+        problem = RetriableError(f"brokers answered for {len(found)} of {len(timestamps_ms)} partitions")
     return found, problem
 
 

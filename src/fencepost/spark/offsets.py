@@ -27,7 +27,7 @@ class InvalidSourceOffset(FencepostError):  # noqa: N818 - it names a state of t
 
 @dataclass(frozen=True)
 class SourceOffsets:
-    """The next offset of each partition. Ids are there where the cluster, and whoever wrote this, knows them."""
+    """The next offset of each partition. Ids are there where the cluster, and what wrote this, knows them."""
 
     positions: Mapping[TopicPartition, int]
     topic_ids: Mapping[str, UUID] = field(default_factory=dict)

@@ -142,7 +142,7 @@ def _credentials_of_jaas(text: str | None) -> dict[str, str]:
     return {"sasl_username": found["username"], "sasl_password": found["password"]}
 
 
-# What the name of Spark's master says. Imports nothing: whoever starts a session asks before there is a Spark.
+# What the name of Spark's master says. Imports nothing: it is asked before a session is started.
 
 
 def is_local(master: str) -> bool:

@@ -9,9 +9,6 @@ from typing import NamedTuple
 
 from fencepost.types import TopicPartition
 
-# A member of a group as its leader sees it, and the order that members are served in.
-
-
 PartitionCounts = Mapping[str, int]
 """Partitions of each topic that exists."""
 
@@ -20,6 +17,8 @@ Assigned = dict[str, list[TopicPartition]]
 
 
 class Member(NamedTuple):
+    """A member of a group as its leader sees it."""
+
     member_id: str
     topics: frozenset[str]
     group_instance_id: str | None = None
@@ -29,29 +28,22 @@ class Member(NamedTuple):
 
 def in_order(members: Iterable[Member]) -> list[Member]:
     """Static members by their instance ids, then the others by their member ids, as in Kafka."""
-    return sorted(
-        members,
-        key=lambda member: (
-            member.group_instance_id is None,
-            member.group_instance_id or member.member_id,
-        ),
-    )
+    return sorted(members, key=lambda it: (it.group_instance_id is None, it.group_instance_id or it.member_id))
 
 
 def all_partitions(members: Iterable[Member], counts: PartitionCounts) -> list[TopicPartition]:
-    """The partitions of every topic that somebody subscribes to and that exists, in order."""
+    """The partitions of every topic that a member subscribes to and that exists, in order."""
     topics = sorted({topic for member in members for topic in member.topics})
     return [TopicPartition(topic, index) for topic in topics for index in range(counts.get(topic, 0))]
 
 
-# Cooperative sticky: everybody keeps what they have as far as that is fair, and nothing changes hands in one step.
-#
-# Balanced means that no single partition could move to a member with at least two fewer. A partition that is to move is
-# given to nobody this time: its owner sees that it is gone, gives it up and asks to join again, and then it is free
-# (KIP-429). What members of an earlier generation say they own is not believed, nor what two members claim.
-
-
 def assign_cooperative_sticky(members: list[Member], counts: PartitionCounts) -> Assigned:
+    """Every member keeps what it has as far as that is fair, and nothing changes hands in one step.
+
+    Balanced means that no single partition could move to a member with at least two fewer. A partition that is to move
+    is given to no member this time: its owner sees that it is gone, gives it up and asks to join again, and then it is
+    free (KIP-429). What members of an earlier generation say they own is not believed, nor what two members claim.
+    """
     owners = believed_owners(members, counts)
     balanced = assign_sticky(members, counts, owners)
     return {
@@ -112,12 +104,11 @@ def _improvement(table: list[Member], assigned: Assigned) -> tuple[TopicPartitio
     return None
 
 
-# Range: of each topic every subscriber gets a run of neighbouring partitions, the first ones one more if need be.
-#
-# So that partitions of the same number of two topics with as many partitions go to the same member.
-
-
 def assign_range(members: list[Member], counts: PartitionCounts) -> Assigned:
+    """Of each topic every subscriber gets a run of neighbouring partitions, the first ones one more if need be.
+
+    So that partitions of the same number of two topics with as many partitions go to the same member.
+    """
     assigned: Assigned = {member.member_id: [] for member in members}
     for topic in sorted({topic for member in members for topic in member.topics}):
         subscribers = in_order(member for member in members if topic in member.topics)
@@ -130,10 +121,8 @@ def assign_range(members: list[Member], counts: PartitionCounts) -> Assigned:
     return assigned
 
 
-# Round robin: all partitions of all topics in order, dealt to members in turn; who does not subscribe is skipped.
-
-
 def assign_round_robin(members: list[Member], counts: PartitionCounts) -> Assigned:
+    """All partitions of all topics in order, dealt to members in turn; who does not subscribe is skipped."""
     assigned: Assigned = {member.member_id: [] for member in members}
     table = in_order(members)
     turn = 0

@@ -2,8 +2,8 @@
 
 `commit_async` puts the request on the wire and returns; its answer is looked at by `poll`, which also calls back.
 `commit_sync` waits, and tries again while the coordinator is on the move. Who commits in the middle of a rebalance is
-told so with `RebalanceInProgress`, and can commit the same after a `poll` that leaves it the partition. A member that
-the group has lost gets `CommitFailed`: its partitions are somebody else's. So does one whose topic was deleted and
+answered with `RebalanceInProgress`, and can commit the same after a `poll` that leaves it the partition. A member that
+the group has lost gets `CommitFailed`: its partitions are another member's. So does one whose topic was deleted and
 created again: topics go by their ids, and its offsets mean nothing in the other one.
 """
 
@@ -26,7 +26,7 @@ from fencepost.wire.messages.offset_commit import OffsetCommitRequest, OffsetCom
 
 OnCommit = Callable[[Offsets, "ClientError | None"], None]
 Identity = Callable[[], ConsumerGroupMetadata]
-"""Asked at every try: who commits, or a raised `CommitFailed` if nobody may."""
+"""Asked at every try: who commits, or a raised `CommitFailed` if this consumer may not."""
 TopicIdOf = Callable[[TopicPartition], UUID]
 """The id of the topic that was read, or the zero one."""
 

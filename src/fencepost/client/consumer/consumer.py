@@ -423,7 +423,7 @@ class Consumer:
         self.assign([topic_partition for topic in _listed(topics) for topic_partition in self.partitions_for(topic)])
 
     def _wait(self, deadline: Deadline) -> bool:
-        """Wait for something to happen; True if the time was up before, or somebody called `wakeup`."""
+        """Wait for something to happen; True if the time was up before, or `wakeup` was called."""
         is_last_look = deadline.has_passed
         self._core.advance(deadline)
         is_woken, self._is_woken = self._is_woken, False

@@ -137,7 +137,7 @@ class ConsumerCore:
 
     @contextlib.contextmanager
     def handing_out(self) -> Iterator[None]:
-        """An interrupt, or memory that is used up: nobody gets what was taken until then, so it is not behind us."""
+        """An interrupt, or memory that is used up: what was taken until then is not handed out, and is read again."""
         before = [(state, state.position) for state in self.assignment]
         try:
             yield
@@ -236,7 +236,7 @@ class ConsumerCore:
             self.cluster.close()
             if subscription is not None:
                 subscription.wait_until_ended(max(1.0, deadline.remaining_s))
-            with self._wake_lock:  # the descriptors may be somebody else's from here on
+            with self._wake_lock:  # the descriptors may be given to another file from here on
                 self._is_closed = True
                 os.close(self._wakeup)
                 os.close(self._waker)

@@ -50,7 +50,7 @@ class FetchSession:
         self.session_id = NO_SESSION
         self.epoch = FULL
         self.targets: Targets = {}
-        """What the broker was told last, by the request that is in flight included."""
+        """What the broker was asked for last, by the request that is in flight included."""
 
     def reset(self) -> None:
         self.session_id, self.epoch, self.targets = NO_SESSION, FULL, {}

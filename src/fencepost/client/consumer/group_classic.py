@@ -233,7 +233,7 @@ class ClassicMember(GroupMember):
         return False
 
     def _try_to_stay(self, backoff: Backoff) -> None:
-        """A lost heartbeat is sent again. Once the session is over, what is on offer may be somebody else's already."""
+        """A lost heartbeat is sent again. Once the session is over, what is on offer may be another's already."""
         try:
             self._stay()
         except RetriableError as problem:
@@ -281,7 +281,7 @@ class ClassicMember(GroupMember):
         return Deadline(self._deadline.at_most(left_s)) if left_s > 0 else self._deadline
 
     def _lose(self, *, keeps_id: bool = False) -> None:
-        """Out of the group: what was owned may be somebody else's already.
+        """Out of the group: what was owned may be another member's already.
 
         One who only missed a generation is still known by its id: under another one the group would wait for both.
         """

@@ -1,9 +1,9 @@
 """Membership by KIP-848: one request, ConsumerGroupHeartbeat; the coordinator shares out partitions, step by step.
 
-The member says what changed on its side and is told its assignment. It gives up what is not in it, takes what is new,
-and says with its next heartbeat what it owns; only then does the coordinator hand on what was given up. An epoch counts
-the steps, and a member with an epoch that the coordinator does not know is fenced: it gives everything up and joins
-again under the same id.
+The member says what changed on its side and is answered with its assignment. It gives up what is not in it, takes what
+is new, and says with its next heartbeat what it owns; only then does the coordinator hand on what was given up. An
+epoch counts the steps, and a member with an epoch that the coordinator does not know is fenced: it gives everything up
+and joins again under the same id.
 """
 
 import logging

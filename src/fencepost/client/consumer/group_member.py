@@ -29,7 +29,7 @@ NOTHING: Partitions = frozenset()
 
 
 class Change(NamedTuple):
-    """Own exactly `target`. What is given up was lost, if somebody else may have it already."""
+    """Own exactly `target`. What is given up was lost, if another member may have it already."""
 
     target: Partitions
     is_lost: bool = False
@@ -101,7 +101,7 @@ class GroupMember(ABC):
             return self._is_joining or self._generation_id not in (generation_id, NO_GENERATION)
 
     def leave(self, deadline: Deadline) -> None:
-        """Stop, and tell the coordinator so that nobody waits for the session to end. The thread may still run."""
+        """Stop, and tell the coordinator, or the group would wait for the session to end. The thread may still run."""
         with self._news:
             self._is_closing = True
             self._news.notify_all()

@@ -1,7 +1,7 @@
 """The consumer's own thread's side of a group: takes the changes that its member offers, and calls the program back.
 
 `on_revoked` hears of partitions while they are still this consumer's: there is time to commit. `on_lost` (or
-`on_revoked`, without one) hears of partitions that somebody else may have already. `on_assigned` hears of partitions
+`on_revoked`, without one) hears of partitions that another member may have already. `on_assigned` hears of partitions
 before the first record of them is looked for: there is time to seek, or to fence who had them before.
 """
 

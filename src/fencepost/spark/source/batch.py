@@ -1,4 +1,5 @@
-"""The batch reader: everything between two places, as they are when the query is planned."""
+"""How much one micro-batch takes, how it is shared out among tasks, and the batch reader: everything between two places,
+as they are when the query is planned."""
 
 import heapq
 import itertools
@@ -15,9 +16,6 @@ from fencepost.spark.source.options import SourceOptions, batch_bounds
 from fencepost.spark.source.reading import RangePartition, ReadPlan, read_partition
 from fencepost.spark.source.start import resolve_end, resolve_start
 from fencepost.types import OffsetRange, TopicPartition
-
-# How much of what is there one micro-batch takes, and how it is shared out among tasks. Pure.
-
 
 Positions = Mapping[TopicPartition, int]
 SMALL_TASK_OFFSETS = 500

@@ -3,6 +3,9 @@
 A partition that was not there before is first written down with its earliest offset, and read from the next micro-
 batch on: so its beginning is in the offset log before anything of it is read, and a restart begins at the same
 record. The same is done with a topic that was created anew. Topics that the options no longer name are dropped.
+
+Records that the query should have read and that are gone are an error that says what, or a warning (`LossPolicy`). A
+hole left by markers, by aborted transactions or by compaction is no loss; those offsets hold nothing for a reader.
 """
 
 import logging
@@ -13,11 +16,6 @@ from uuid import UUID
 from fencepost.errors import FencepostError
 from fencepost.spark.offsets import SourceOffsets
 from fencepost.types import NO_TOPIC_ID, TopicPartition
-
-# Records that the query should have read and that are gone: an error that says what, or a warning and on.
-#
-# A hole left by markers, by aborted transactions or by compaction is no loss; those offsets hold nothing for a reader.
-
 
 logger = logging.getLogger("fencepost.spark")
 
