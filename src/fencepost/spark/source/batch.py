@@ -1,5 +1,5 @@
-"""How much one micro-batch takes, how it is shared out among tasks, and the batch reader: everything between two places,
-as they are when the query is planned."""
+"""How much one micro-batch takes, how it is shared out among tasks, and the batch reader: everything between two
+places, as they are when the query is planned."""
 
 import heapq
 import itertools
