@@ -10,10 +10,11 @@ from fencepost.client.admin.admin import Admin
 from fencepost.client.exceptions import RecordTooLarge, TransactionAborted
 from fencepost.client.producer.producer import partition_for_key
 from fencepost.settings import InvalidSetting
-from tests.behaviour_client.conftest import one_broker, two_brokers
+from tests.behaviour_client.conftest import all_brokers, one_broker, two_brokers
 from tests.behaviour_client.reading import read_topic, values
 from tests.interop.support import wait_for
 
+pytestmark = one_broker
 HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 
@@ -39,7 +40,6 @@ def test_all_columns_arrive(servers: str, topic: str) -> None:
     ]
 
 
-@one_broker
 @pytest.mark.parametrize("compression", ["none", "zstd"])
 def test_rows_go_where_their_keys_say_and_keep_their_order(servers: str, topic: str, compression: str) -> None:
     rows = [(b"key-%d" % (number % 50), b"%d" % number) for number in range(20_000)]
@@ -55,7 +55,6 @@ def test_rows_go_where_their_keys_say_and_keep_their_order(servers: str, topic: 
         assert [one.value for one in read if one.partition == partition] == expected
 
 
-@one_broker
 def test_rows_without_a_key_are_dealt_out_over_all_partitions(servers: str, topic: str) -> None:
     with Producer(servers) as producer:
         producer.send_arrow(topic, pa.table({"value": [b"%d" % number for number in range(50_000)]})).result(30)
@@ -65,7 +64,6 @@ def test_rows_without_a_key_are_dealt_out_over_all_partitions(servers: str, topi
     assert min(counts) > 10_000
 
 
-@one_broker
 def test_records_and_tables_of_one_producer_keep_their_order(servers: str, topic: str) -> None:
     with Producer(servers, linger_ms=1000) as producer:
         for number in range(10):
@@ -75,6 +73,7 @@ def test_records_and_tables_of_one_producer_keep_their_order(servers: str, topic
     assert values(servers, topic) == expected
 
 
+@all_brokers
 def test_tables_in_transactions_are_seen_when_they_are_committed(servers: str, topic: str, name: str) -> None:
     with Producer(servers, transactional_id=name) as producer:
         producer.init_transactions()
@@ -105,7 +104,6 @@ def test_batches_fit_what_the_topic_takes_and_a_row_that_does_not_is_named(
     assert len(values(servers, name)) == 50
 
 
-@one_broker
 def test_a_row_that_is_too_large_has_its_number_in_the_table(servers: str, admin: Admin, name: str) -> None:
     """Also where rows of other partitions, and other slices, come before it."""
     admin.create_topic(name, 4, 1, {"max.message.bytes": "3000"})
@@ -132,7 +130,6 @@ def test_a_producer_without_numbers_seals_its_batches_too(
     wait_for("all of them", lambda: sorted(values(servers, topic)) == expected)
 
 
-@one_broker
 def test_a_table_larger_than_memory_is_sent_in_slices(servers: str, topic: str) -> None:
     with Producer(servers, buffer_memory=300_000) as producer:
         table = pa.table({"key": [b"%d" % number for number in range(20_000)], "value": [bytes(100)] * 20_000})
@@ -142,7 +139,6 @@ def test_a_table_larger_than_memory_is_sent_in_slices(servers: str, topic: str) 
     assert len(values(servers, topic)) == 20_000
 
 
-@one_broker
 @pytest.mark.parametrize("partition", [9, -1])
 def test_a_partition_that_is_not_there_is_refused_and_an_empty_table_is_nothing(
     servers: str, topic: str, partition: int

@@ -20,6 +20,7 @@ from tests.behaviour_client.fault_proxy import FaultProxy, refuse
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 
+pytestmark = one_broker
 QUICK = {"retry_backoff_ms": 2, "retry_backoff_max_ms": 10, "linger_ms": 0}
 CODES = sorted(EXCEPTIONS, key=lambda code: code.name)
 ANY_FLOW = ["Produce", "TxnOffsetCommit", "EndTxn"]
@@ -97,7 +98,6 @@ def test_a_code_within_a_transaction_leads_where_its_category_says(
 
 
 @pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
-@one_broker
 def test_a_code_that_answers_the_first_call_is_passed_over_or_the_end(
     servers: str, proxy: FaultProxy, producer: Producer, topic: str, name: str, code: ErrorCode
 ) -> None:
@@ -115,7 +115,6 @@ def test_a_code_that_answers_the_first_call_is_passed_over_or_the_end(
 
 
 @pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
-@one_broker
 def test_a_code_that_answers_a_batch_outside_of_transactions_costs_at_most_that_batch(
     servers: str, proxy: FaultProxy, topic: str, code: ErrorCode
 ) -> None:
@@ -144,7 +143,6 @@ def send_table(producer: Producer, topic: str) -> None:
 
 
 @pytest.mark.parametrize("code", CODES, ids=[code.name for code in CODES])
-@one_broker
 @pytest.mark.parametrize("send", [send_record, send_table])
 def test_without_a_producer_id_nothing_is_sent_and_the_caller_hears_why(
     servers: str, proxy: FaultProxy, topic: str, code: ErrorCode, send: Callable[[Producer, str], None]
@@ -161,7 +159,6 @@ def test_without_a_producer_id_nothing_is_sent_and_the_caller_hears_why(
             assert "Produce" not in proxy.seen
 
 
-@one_broker
 def test_a_producer_id_is_asked_for_before_there_is_a_batch(proxy: FaultProxy, topic: str) -> None:
     with Producer(proxy.bootstrap_servers, max_request_size=2000, **QUICK) as producer:
         with pytest.raises(RecordTooLarge):

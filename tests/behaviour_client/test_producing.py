@@ -16,6 +16,7 @@ from fencepost.server.embedded import EmbeddedBroker
 from tests.behaviour_client.conftest import one_broker, two_brokers
 from tests.behaviour_client.reading import client_threads, read_topic, values
 
+pytestmark = one_broker
 COMPRESSIONS = ("none", "gzip", "snappy", "lz4", "zstd")
 # Nulls and empties in every place, a header twice, text beyond ASCII, and enough bytes for a codec to bite on.
 SAMPLES: list[tuple[bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...], int]] = [
@@ -42,7 +43,6 @@ def test_records_are_read_by_confluent_kafka_as_they_were_sent(servers: str, top
     assert metadata == [RecordMetadata(topic, one.partition, one.offset, one.timestamp_ms) for one in read]
 
 
-@one_broker
 def test_keys_land_where_confluent_kafka_puts_them(servers: str, admin: Admin, name: str) -> None:
     keys = [b"", b"a", b"21", b"foobar", b"abc", *(b"key-%d" % number for number in range(200))]
     for topic in (f"{name}-ours", f"{name}-theirs"):
@@ -59,7 +59,6 @@ def test_keys_land_where_confluent_kafka_puts_them(servers: str, admin: Admin, n
     assert len(placed) == len(keys)
 
 
-@one_broker
 def test_records_without_a_key_use_all_partitions_and_keep_together(servers: str, topic: str) -> None:
     with Producer(servers, batch_size=1000, linger_ms=50) as producer:
         for number in range(300):
@@ -71,7 +70,6 @@ def test_records_without_a_key_use_all_partitions_and_keep_together(servers: str
     assert changes <= 60
 
 
-@one_broker
 def test_a_thousand_records_of_many_threads_arrive_once_and_in_the_order_of_each_thread(
     servers: str, topic: str
 ) -> None:
@@ -111,7 +109,6 @@ def test_without_acknowledgement_nobody_says_where_a_record_is(servers: str, top
             assert producer.send(topic, b"a", partition=0).result(30).offset == -1
 
 
-@one_broker
 def test_serializers_make_bytes_and_others_are_refused(servers: str, topic: str) -> None:
     with Producer(servers, key_serializer=serialize_string, value_serializer=serialize_integer) as producer:
         producer.send(topic, value=-2, key="schlüssel", partition=0).result(30)
@@ -124,7 +121,6 @@ def test_serializers_make_bytes_and_others_are_refused(servers: str, topic: str)
     assert [(one.key, one.value) for one in read] == [("schlüssel".encode(), b"\xff\xff\xff\xfe"), (None, None)]
 
 
-@one_broker
 def test_a_record_that_is_too_large_is_refused_before_it_is_sent(servers: str, topic: str) -> None:
     with Producer(servers, max_request_size=1000) as producer:
         with pytest.raises(RecordTooLarge, match=r"max\.request\.size=1000"):
@@ -143,7 +139,6 @@ def test_a_record_that_the_topic_does_not_take_fails_alone(servers: str, admin: 
     assert values(servers, name) == [b"first", b"second"]
 
 
-@one_broker
 def test_a_partition_that_is_not_there_is_named(servers: str, topic: str) -> None:
     with Producer(servers) as producer:
         with pytest.raises(IllegalState, match="has 3 partitions, there is no 3"):
@@ -151,7 +146,6 @@ def test_a_partition_that_is_not_there_is_named(servers: str, topic: str) -> Non
         assert producer.partitions_for(topic) == [0, 1, 2]
 
 
-@one_broker
 def test_callbacks_hear_of_each_record_and_may_send(servers: str, topic: str) -> None:
     heard: list[int] = []
     answered = threading.Event()
@@ -170,7 +164,6 @@ def test_callbacks_hear_of_each_record_and_may_send(servers: str, topic: str) ->
     assert heard == [0, 1]
 
 
-@one_broker
 def test_flush_within_a_callback_is_refused_instead_of_waiting_for_itself(servers: str, topic: str) -> None:
     problems: list[BaseException] = []
     answered = threading.Event()
@@ -188,7 +181,6 @@ def test_flush_within_a_callback_is_refused_instead_of_waiting_for_itself(server
     assert "sender's thread" in str(problems[0])
 
 
-@one_broker
 def test_a_closed_producer_has_sent_everything_left_no_thread_and_refuses_more(servers: str, topic: str) -> None:
     before = client_threads()
     producer = Producer(servers, linger_ms=60_000)
@@ -202,7 +194,6 @@ def test_a_closed_producer_has_sent_everything_left_no_thread_and_refuses_more(s
         producer.send(topic, b"b")
 
 
-@one_broker
 def test_memory_is_bounded_and_nothing_is_lost_by_waiting_for_it(servers: str, topic: str) -> None:
     with Producer(servers, buffer_memory=20_000, batch_size=1000, linger_ms=60_000) as producer:
         futures = [producer.send(topic, b"%0500d" % number, partition=0) for number in range(500)]
