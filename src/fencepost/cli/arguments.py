@@ -59,7 +59,7 @@ complete_groups = _completing(lambda admin: (group.group_id for group in admin.l
 complete_transactional_ids = _completing(lambda admin: (row.transactional_id for row in admin.list_transactions()))
 
 
-# Times as people write and read them: local time with milliseconds, durations in two words, "10m" for 10 min ago.
+# Times as people write and read them: local time with milliseconds, durations in two units, "10m" for 10 min ago.
 
 
 UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
@@ -74,10 +74,8 @@ def format_moment(at_ms: int) -> str:
     """`2026-11-15 09:43:53.120` in local time; a dash for no time at all."""
     if at_ms < 0:
         return "-"
-    try:
-        return datetime.fromtimestamp(at_ms / 1000).isoformat(sep=" ", timespec="milliseconds")
-    except (OverflowError, ValueError, OSError):
-        return f"{at_ms} ms"
+    moment = _local(at_ms)
+    return f"{at_ms} ms" if moment is None else moment.replace(tzinfo=None).isoformat(sep=" ", timespec="milliseconds")
 
 
 def format_clock(at_ms: int) -> str:
@@ -87,10 +85,14 @@ def format_clock(at_ms: int) -> str:
 
 def iso_moment(at_ms: int) -> str | None:
     """For JSON: ISO 8601 with the offset from UTC; None for no time at all."""
-    if at_ms < 0:
-        return None
+    moment = _local(at_ms) if at_ms >= 0 else None
+    return None if moment is None else moment.isoformat(timespec="milliseconds")
+
+
+def _local(at_ms: int) -> datetime | None:
+    """None for a number that is no time: records may carry any."""
     try:
-        return datetime.fromtimestamp(at_ms / 1000).astimezone().isoformat(timespec="milliseconds")
+        return datetime.fromtimestamp(at_ms / 1000).astimezone()
     except (OverflowError, ValueError, OSError):
         return None
 

@@ -1,4 +1,9 @@
-"""The `fencepost` command: one line for each subcommand, which lives in a file of its own."""
+"""The `fencepost` command: one line for each subcommand, which lives in a file of its own.
+
+A group of commands knows them by name and one line of help, and loads one only when it is called: `fencepost --help`
+loads none, and each command only what it needs. This is also where trouble that a person can understand becomes one
+line and an exit code, and never a traceback: `failures.py` has the table.
+"""
 
 import errno
 import importlib
@@ -7,12 +12,6 @@ from typing import Any
 
 import click
 from click.shell_completion import get_completion_class
-
-# A group of commands that knows them by name and one line of help, and loads one only when it is called.
-#
-# So `fencepost --help` loads no command, and each command only what it needs. This is also where trouble that a person
-# can understand becomes one line and an exit code, and never a traceback: `failures.py` has the table.
-
 
 INTERRUPTED = 130
 
@@ -49,11 +48,11 @@ class LazyGroup(click.Group):
 
             raise as_failure(problem) from problem
         except OSError as problem:
-            # Click ends quietly when whoever reads our output goes away.
+            # Click ends quietly when the reader of our output goes away.
             if problem.errno == errno.EPIPE:
                 raise
-            where = f"{problem.filename}: " if problem.filename else ""
-            raise click.ClickException(f"{where}{problem.strerror or problem}") from problem
+            file = f"{problem.filename}: " if problem.filename else ""
+            raise click.ClickException(f"{file}{problem.strerror or problem}") from problem
         except KeyboardInterrupt:
             raise click.exceptions.Exit(INTERRUPTED) from None
 

@@ -47,7 +47,7 @@ def headers_as_json(headers: Headers) -> list[dict[str, str | None]]:
 
 
 def record_from_json(line: bytes) -> OutgoingRecord:
-    """A bad line is refused with its words; the caller knows its number."""
+    """A bad line is refused and shown; the caller knows its number."""
     try:
         fields = json.loads(line)
         if not isinstance(fields, dict):
@@ -183,8 +183,8 @@ def show_line(record: ShownRecord) -> bytes:
         what = record.marker_text
     else:
         what = f"{as_text(record.key)}: {as_text(record.value)}" + _headers_text(record.headers)
-    where = f"{record.topic}-{record.partition} @{record.offset}"
-    return f"{where}  {format_clock(record.timestamp_ms)}{status}  {what}\n".encode("utf-8", "surrogateescape")
+    place = f"{record.topic}-{record.partition} @{record.offset}"
+    return f"{place}  {format_clock(record.timestamp_ms)}{status}  {what}\n".encode("utf-8", "surrogateescape")
 
 
 def show_json(record: ShownRecord) -> bytes:

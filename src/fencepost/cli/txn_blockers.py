@@ -238,12 +238,12 @@ def end_in_words(each: OpenTransaction, at_ms: int) -> str:
 def groups_in_words(groups: Mapping[str, bool]) -> str:
     waiting = [name for name, waits in sorted(groups.items()) if waits]
     before = [name for name, waits in sorted(groups.items()) if not waits]
-    words = []
+    parts = []
     if waiting:
-        words.append(f"{', '.join(waiting)} {'waits' if len(waiting) == 1 else 'wait'}")
+        parts.append(f"{', '.join(waiting)} {'waits' if len(waiting) == 1 else 'wait'}")
     if before:
-        words.append(f"{', '.join(before)} {'is' if len(before) == 1 else 'are'} still before it")
-    return "; ".join(words) or "none has committed an offset here"
+        parts.append(f"{', '.join(before)} {'is' if len(before) == 1 else 'are'} still before it")
+    return "; ".join(parts) or "none has committed an offset here"
 
 
 def how_to_end(each: OpenTransaction) -> str:

@@ -1,4 +1,8 @@
-"""`fencepost txn describe`: one transaction over all partitions, as a timeline."""
+"""`fencepost txn describe`: one transaction over all partitions, as a timeline.
+
+It is put together from the transaction log, `__transaction_state`, read like any topic, and from the partitions that
+the transaction touched.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -29,7 +33,7 @@ from fencepost.wire.messages.offset_commit_record import OffsetCommitKey, Offset
 
 # What the transaction log says about an id: `__transaction_state`, read like any topic.
 #
-# Compaction leaves the newest record of each id at least; what it has removed is not told. On our broker the record
+# Compaction leaves the newest record of each id at least; what it has removed is not shown. On our broker the record
 # of a changed identity names the client behind it, which Kafka's does not.
 
 

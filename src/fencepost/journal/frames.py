@@ -95,8 +95,8 @@ def _faulty_frame(block: memoryview, offset: int, *, seed: int, place: int) -> F
 
 
 def scan_frames(file: DiskFile, *, seed: int, place: int, end_place: int) -> Iterator[Frame]:
-    """Frame after frame, read in large blocks, until `end_place` or a frame whose header is bad. Whoever does not stop
-    at a frame with a bad payload gets the one behind it next."""
+    """Frame after frame, read in large blocks, until `end_place` or a frame whose header is bad. A caller that goes
+    on at a frame with a bad payload gets the one behind it next."""
     block, block_place = memoryview(b""), place
     readable_end = min(end_place, file.size_bytes())
     while place < end_place:

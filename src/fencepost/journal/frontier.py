@@ -4,7 +4,7 @@ The first frame of every commit group says: when I was written, everything befor
 says the same at the end of a segment. One group is in flight at a time, so after a crash at most the bytes behind the
 last group frame may be torn. A bad frame with a good frontier frame behind it is therefore damage, not a torn tail.
 
-A frontier frame names its own place and its segment's salt: a copy of it inside somebody's payload proves nothing.
+A frontier frame names its own place and its segment's salt: a copy of it inside a payload proves nothing.
 """
 
 import struct

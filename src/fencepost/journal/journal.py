@@ -2,7 +2,7 @@
 
 Positions number the entries from 1 on and never change; cleaning leaves holes. One thread owns a journal and calls
 it; only `CommitGroup.write_and_sync` may run on another. Appends take memory, never the disk, unless a segment is
-needed that nobody prepared. After a failed sync every call raises: a later success would prove nothing.
+needed that was not prepared. After a failed sync every call raises: a later success would prove nothing.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,7 +30,7 @@ from fencepost.journal.segment_header import TEMPORARY_SUFFIX, SegmentHeader
 from fencepost.records.header import LENGTH_END, BatchHeader
 from fencepost.types import Buffer
 
-# What a journal may be told: how large its segments are, and whether a commit waits for the disk.
+# The settings of a journal: how large its segments are, and whether a commit waits for the disk.
 
 
 SEGMENT_BYTES_MIN = 1024

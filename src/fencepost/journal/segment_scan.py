@@ -37,7 +37,7 @@ class SegmentScan:
                 return
 
     def _is_lost_checkpoint(self, frame: Frame) -> bool:
-        """A checkpoint below the frontier whose payload is damaged: there is an older one, so it stops nobody."""
+        """A checkpoint below the frontier whose payload is damaged: there is an older one, so it stops nothing."""
         if frame.kind != FrameKind.CHECKPOINT or not frame.fault or self._misplacement(frame):
             return False
         return find_frontier(self._file, self._header, after_place=frame.end_place - 1) is not None

@@ -1,10 +1,10 @@
-"""The data folder as real files: the `Disk` door of the journal over the operating system.
+"""The data folder as real files: the journal's `Disk` over the operating system.
 
 The folder is made with mode 0700, its files with 0600. One process owns it: a `flock` on `owner.lock`, which holds
 the owner's pid for the message that the second process gets. The kernel drops the lock when its owner dies, however it
 dies. The lock file is not a file of the journal and `list_names` leaves it out.
 
-Trouble is told in the door's words: no room is `DiskFull`; an error while bytes go to the device, at the write or at
+Errors are those of `journal/disk.py`: no room is `DiskFull`; an error while bytes go to the device, at the write or at
 the sync, is `SyncFailed`; anything else stays the `OSError` that it is.
 """
 
@@ -24,8 +24,8 @@ LOCK_NAME = "owner.lock"
 PIECES_PER_WRITE_MAX = os.sysconf("SC_IOV_MAX") if hasattr(os, "sysconf") else 16
 BYTES_PER_WRITE_MAX = 1 << 20
 """For a write of 2 MB the page cache takes pages of that size, and those a virtual machine may have given back to its
-host: getting one again takes five times as long as the copy (docs/benchmarks.md). `send_arrow` of 300 MB takes 3.1 s
-and without it 4.1 (medians of 8 runs in turns on a busy machine)."""
+host: getting one again takes five times as long as the copy (docs/benchmarks.md). `send_arrow` of 300 MB takes 4.0 s
+and without it 4.8 (medians of 12 runs in turns on a busy machine)."""
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _ZEROS = bytes(1 << 20)
@@ -79,7 +79,7 @@ class RealFile:
             for call in _calls(pieces):
                 position = self._write_all(call, position)
         except OSError as error:
-            _raise_in_words_of_the_door(error, self._name)
+            _raise_as_disk_error(error, self._name)
 
     def _write_all(self, pieces: Sequence[Buffer], position: int) -> int:
         size_bytes = sum(map(len, pieces))
@@ -101,7 +101,7 @@ class RealFile:
         try:
             os.ftruncate(self._descriptor, size_bytes)
         except OSError as error:
-            _raise_in_words_of_the_door(error, self._name)
+            _raise_as_disk_error(error, self._name)
 
     def map(self) -> memoryview:
         size_bytes = self.size_bytes()
@@ -166,7 +166,7 @@ class FileDisk:
         except OSError as error:
             os.close(descriptor)
             self.unlink(name)
-            _raise_in_words_of_the_door(error, name)
+            _raise_as_disk_error(error, name)
         return RealFile(name, descriptor)
 
     def open(self, name: str, *, writable: bool = False) -> RealFile:
@@ -257,7 +257,7 @@ def _error(number: int, name: str) -> OSError:
     return OSError(number, os.strerror(number), name)
 
 
-def _raise_in_words_of_the_door(error: OSError, name: str) -> NoReturn:
+def _raise_as_disk_error(error: OSError, name: str) -> NoReturn:
     if error.errno in _NO_ROOM:
         raise DiskFull(f"no room for {name}: {error.strerror}") from error
     if error.errno == errno.EIO:

@@ -25,7 +25,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def configure_logs(*, level: str, log_format: LogFormat) -> None:
-    """Send the log to standard error: standard output belongs to the command's own words."""
+    """Send the log to standard error: standard output is the command's own."""
     handler = logging.StreamHandler(sys.stderr)
     text = logging.Formatter("%(asctime)s %(levelname)-7s %(message)s")
     handler.setFormatter(JsonFormatter() if log_format == "json" else text)

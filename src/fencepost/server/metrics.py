@@ -1,6 +1,6 @@
 """`/metrics` in Prometheus form, on a port of its own.
 
-The server only counts, in plain numbers; they are put into Prometheus' words when somebody asks, on the thread that
+The server only counts, in plain numbers; they are put into Prometheus' form when they are asked for, on the thread that
 asks.
 """
 

@@ -1,4 +1,4 @@
-"""The real disk: what the operating system does differently from a wish, and what the door makes of it."""
+"""The real disk: what the operating system does differently from a wish, and what `FileDisk` makes of it."""
 
 import contextlib
 import errno
@@ -172,7 +172,7 @@ def test_ranges_that_will_be_read_are_asked_for_together_unless_they_are_in_memo
 @pytest.mark.parametrize(
     ("number", "error"), [(errno.ENOSPC, DiskFull), (errno.EDQUOT, DiskFull), (errno.EIO, SyncFailed)]
 )
-def test_write_errors_are_told_in_the_words_of_the_door(
+def test_write_errors_are_those_of_the_journals_disk(
     disk: FileDisk, monkeypatch: pytest.MonkeyPatch, number: int, error: type[Exception]
 ) -> None:
     file = disk.create("segment", size_bytes=0)
