@@ -1,7 +1,6 @@
 """What a tired person sees when something is wrong: one message, an exit code, never a traceback."""
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -73,24 +72,6 @@ def test_a_wrong_command_line_has_an_exit_code_of_its_own(
 def test_a_partition_that_a_topic_does_not_have_is_named(cli: Cli, topic: str) -> None:
     refused = cli("consume", topic, "-p", "7", exit_code=2)
     assert "partitions 0 to 1" in refused.err
-
-
-def test_ctrl_c_ends_following_with_130_and_without_a_word(fencepost_servers: str) -> None:
-    cli = Cli(fencepost_servers)
-    cli("topics", "create", "interrupted", "--if-not-exists")
-    cli("produce", "interrupted", typed="one\n")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "fencepost", "consume", "interrupted", "--follow"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "KAFKA_BOOTSTRAP_SERVERS": fencepost_servers},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "one\n"
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (130, "")
 
 
 def test_security_settings_come_from_a_file_as_for_kafkas_tools(fencepost_servers: str, tmp_path: Path) -> None:

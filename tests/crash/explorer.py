@@ -13,10 +13,8 @@ from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import EXTREMES, CrashModel, SimulatedDisk
 from fencepost.records.header import read_header
 from tests.crash.watched_disk import Watch, WatchedDisk
-from tests.crash.workload import PARTITION_REFS, SEGMENT_BYTES, Model, Workload, build_batch, fold_entry
-
-ALL_OFFSETS = 2**62
-ALL_BYTES = 2**40
+from tests.crash.workload import PARTITION_REFS, SEGMENT_BYTES, Model, Workload, fold_entry
+from tests.unit.journal.driver import ALL_BYTES, ALL_OFFSETS, build_batch
 
 
 class Restarts:
@@ -157,7 +155,7 @@ def check_replay(model: Model, journal: Journal) -> None:
 
 def check_goes_on(journal: Journal) -> None:
     """A journal that came back takes the next entry and keeps it."""
-    batch = build_batch(ALL_OFFSETS - 2, record_count=1, payload=b"next")
+    batch = build_batch(ALL_OFFSETS - 2, b"next")
     position = journal.append(5, [batch], read_header(batch))
     assert position == journal.last_position
     journal.commit()

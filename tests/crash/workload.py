@@ -16,8 +16,9 @@ from crc32c import crc32c
 from fencepost.journal.cleaning import CleaningPolicy
 from fencepost.journal.journal import Journal, JournalConfig
 from fencepost.lab.simulated_disk import SimulatedDisk
-from fencepost.records.header import BatchHeader, read_header, write_header
+from fencepost.records.header import read_header, write_header
 from fencepost.types import Buffer
+from tests.unit.journal.driver import RetentionPolicy, build_batch
 
 SEGMENT_BYTES = 2048
 COMPACTED_REF = 2
@@ -74,21 +75,11 @@ def fold_entry(fold: int, position: int, partition_ref: int, payload: Buffer) ->
     return int(crc32c(payload, crc32c(b"%d %d" % (position, partition_ref), fold)))
 
 
-def build_batch(base_offset: int, *, record_count: int, payload: bytes, timestamp_ms: int = 0) -> bytes:
-    times = (timestamp_ms, timestamp_ms)
-    header = BatchHeader(base_offset, 0, 0, 2, 0, 0, record_count - 1, *times, -1, -1, -1, record_count)
-    return write_header(header, payload) + payload
-
-
 @dataclass(frozen=True)
-class CutAndCompact:
-    """Drops below the start offsets; of the compacted partition every third batch goes and others are halved once."""
+class CutAndCompact(RetentionPolicy):
+    """Of the compacted partition every third batch goes and others are halved once."""
 
-    start_offsets: dict[int, int]
-    compacts: bool
-
-    def start_offset(self, partition_ref: int) -> int:
-        return self.start_offsets.get(partition_ref, 0)
+    compacts: bool = True
 
     def is_compacted(self, partition_ref: int) -> bool:
         return self.compacts and partition_ref == COMPACTED_REF
@@ -136,7 +127,7 @@ class Workload:
         base_offset = self.model.end_offsets.get(partition_ref, 0)
         record_count = self._random.choice((1, 1, 2, 5))
         payload = self._random.randbytes(self._random.choice((0, 10, 60, 300, 700)))
-        batch = build_batch(base_offset, record_count=record_count, payload=payload)
+        batch = build_batch(base_offset, payload, record_count=record_count)
         position = journal.append(partition_ref, [batch[:61], memoryview(batch)[61:]], read_header(batch))
         self.model.add(partition_ref, batch, base_offset + record_count - 1)
         self.model.end_offsets[partition_ref] = base_offset + record_count
