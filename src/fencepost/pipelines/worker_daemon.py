@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 PRELOADED = (
     "pyarrow",
@@ -56,17 +56,18 @@ def load_kernels() -> None:
 def start_workers(spark: "SparkSession") -> None:
     """Fork the session's workers while the broker is asked for its topics, by a job that does nothing.
 
-    What pyspark loads to make it is loaded here, and only the job itself runs on another thread.
+    What pyspark loads to make it is loaded here, and only the job itself runs on another thread. What fails here will
+    fail where it is needed: a package that is missing, a JVM that has ended with the run.
     """
-    count = spark.sparkContext.defaultParallelism
-    job = spark.range(count, numPartitions=count).mapInArrow(pass_on, "id long")
 
-    def run() -> None:
-        # A run that is over sooner than this job ends the session below it, which is no error.
+    def run(job: "DataFrame") -> None:
         with contextlib.suppress(Exception):
             job.collect()
 
-    threading.Thread(target=run, name="start-workers", daemon=True).start()
+    with contextlib.suppress(Exception):
+        count = spark.sparkContext.defaultParallelism
+        job = spark.range(count, numPartitions=count).mapInArrow(pass_on, "id long")
+        threading.Thread(target=run, args=(job,), name="start-workers", daemon=True).start()
 
 
 def pass_on(batches: Iterator[Any]) -> Iterator[Any]:
