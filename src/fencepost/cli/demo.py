@@ -48,7 +48,7 @@ def command(report: str, per_second: int, keep: str | None, as_json: bool) -> No
     console = Console(highlight=False, stderr=as_json)
     end_on_sigterm()
     with folder_for(keep) as folder, console.status("starting") as status:
-        # Without a terminal nobody sees a line that is drawn anew ten times a second.
+        # Without a terminal there is no use for a line that is drawn anew ten times a second.
         show = status.update if console.is_terminal else lambda _: None
         ending = Story(folder, Plot(per_second=per_second), say=console.print, show=show).tell()
     Path(report).write_text(report_page(ending.timeline, ending.judgements, NEXT_COMMANDS), encoding="utf-8")

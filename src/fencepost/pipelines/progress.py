@@ -55,7 +55,7 @@ class StageProgress:
 
     @property
     def is_counted(self) -> bool:
-        """Whether rows in and out are of the same micro-batches, or nothing more will be told."""
+        """Whether rows in and out are of the same micro-batches, or nothing more will be reported."""
         return self.state != RUNNING or self.batch_id is None or self.counted_batch_id >= self.batch_id
 
 

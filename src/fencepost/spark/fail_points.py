@@ -24,7 +24,7 @@ FAIL_POINTS = {
     "after-init": "2: the driver has its producer id and epoch, the earlier transaction is finished",
     "ledger-read": "3: the ledger is read to its end, nothing is decided",
     "before-publish": "4: nothing of this micro-batch is on its way",
-    "publish-task": "4: whoever publishes has sent some of its record batches, not all",
+    "publish-task": "4: the publisher has sent some of its record batches, not all",
     "published": "4: every record batch is acknowledged",
     "before-offsets": "5: counts and producer states are compared, source offsets are not sent",
     "offsets-sent": "5: source offsets are part of the transaction, the token is not",

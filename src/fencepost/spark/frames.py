@@ -1,6 +1,6 @@
 """What a transform may return, checked, as one DataFrame of records: topic, key, value and what else is there.
 
-Checked here, on the driver and by type, so that a missing column is told before a job starts. What only rows can tell
+Checked here, on the driver and by type, so that a missing column is reported before a job starts. What only rows show
 (a null topic, a record that is too large) is found by `encode.py`.
 """
 

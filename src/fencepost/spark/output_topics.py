@@ -1,6 +1,6 @@
 """How many partitions an output topic has and how large a batch it takes: known to the driver, or asked for by a task.
 
-The driver sends along what it knows, so that tasks talk to nobody; a topic that first shows up in a row is asked for
+The driver sends along what it knows, so that tasks need no broker; a topic that first shows up in a row is asked for
 by the task that meets it, once in the life of its process.
 """
 

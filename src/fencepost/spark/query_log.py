@@ -28,7 +28,7 @@ class MicroBatch:
     start: Offsets | None
     end: Offsets
     source_servers: frozenset[str] = frozenset()
-    """Where Kafka sources of the query read, as they were told; Spark's own writes no cluster id into its offsets."""
+    """Where Kafka sources of the query read, by their options; Spark's own writes no cluster id into its offsets."""
 
 
 class QueryLog:

@@ -44,7 +44,7 @@ class MicroBatchWork:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchWork:
-    """Done when its token is in the ledger, whoever wrote it; without a token it is never done."""
+    """Done when its token is in the ledger, from any writer; without a token it is never done."""
 
     given_token: str | None
     writer: str

@@ -207,7 +207,7 @@ class Story:
             self._look()
 
     def _look(self, deadline_s: float | None = None, waiting_for: str = "") -> None:
-        """A moment of waiting, in which whoever should run is found running."""
+        """A moment of waiting, in which every process that should run is found running."""
         if deadline_s is not None and self._clock.now_s > deadline_s:
             raise DemoProcessError(f"waited {PATIENCE_S:.0f} s for {waiting_for}; the logs are in {self._folder}")
         for actor in (self._broker, self._ours, self._ordinary):
