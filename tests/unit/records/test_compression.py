@@ -143,13 +143,6 @@ def test_a_xerial_block_that_passes_the_end_is_refused(blocks: bytes) -> None:
         decompress(compress(b"abc", Compression.SNAPPY) + blocks, Compression.SNAPPY)
 
 
-def test_xerial_blocks_share_one_limit() -> None:
-    payload = compress(bytes(70_000), Compression.SNAPPY)
-    assert len(decompress(payload, Compression.SNAPPY, decompressed_bytes_max=70_000)) == 70_000
-    with pytest.raises(InvalidRecordBatch, match="limit"):
-        decompress(payload, Compression.SNAPPY, decompressed_bytes_max=69_999)
-
-
 def test_a_snappy_block_cannot_claim_more_than_its_bytes_can_say() -> None:
     claim = b"\xff\xff\xff\x1f"
     with pytest.raises(InvalidRecordBatch, match="cannot hold the 67108863"):

@@ -11,21 +11,7 @@ from fencepost.records.header import (
 )
 from fencepost.records.record import SEQUENCE_MAX, InvalidRecordBatch, Record
 
-PLAIN = BatchHeader(
-    base_offset=5,
-    batch_length=0,
-    leader_epoch=3,
-    magic=2,
-    crc=0,
-    attributes=0,
-    last_offset_delta=4,
-    base_timestamp=100,
-    max_timestamp=200,
-    producer_id=-1,
-    producer_epoch=-1,
-    base_sequence=-1,
-    record_count=5,
-)
+PLAIN = BatchHeader(base_offset=5, last_offset_delta=4, base_timestamp=100, max_timestamp=200, record_count=5)
 
 
 def batch_of(*values: bytes, base_offset: int = 0) -> bytes:
