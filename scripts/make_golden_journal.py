@@ -55,7 +55,7 @@ def main() -> int:
     write_life(FOLDER, salt, start_offset=0).close()
     journal = write_life(FOLDER, salt, start_offset=30)
     position = 1
-    policy = BrokerCleaningPolicy({1: 18}, next_ref=2, plans={})
+    policy = BrokerCleaningPolicy({0: 0, 1: 18}, next_ref=2, plans={})
     while cleaning := journal.begin_cleaning(policy, from_position=position):
         cleaning.run()
         journal.finish_cleaning(cleaning)

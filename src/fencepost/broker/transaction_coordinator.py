@@ -81,7 +81,7 @@ class TransactionCoordinator:
         return Refusal(refusal.error_code, f"{refusal.message}. {why}") if why else refusal
 
     def _prepare(self, entry: Entry, now_ms: int) -> PendingAppend | None:
-        """None for a marker where there is nothing to decide about: the topic was deleted."""
+        """None for a marker that is not written: the topic was deleted, or the partition refuses it."""
         logs = self._core.state.logs
         if not isinstance(entry, Marker):
             count = len(self._core.state.catalogue.topics[TRANSACTION_TOPIC].partition_refs)
