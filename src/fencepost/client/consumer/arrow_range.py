@@ -163,11 +163,9 @@ class RangeReader:
 
     def earliest(self, topic_partition: TopicPartition) -> int:
         """Where the partition begins by now."""
-        asked = {topic_partition: EARLIEST_TIMESTAMP}
-        is_read_committed = self._settings.is_read_committed
-        return list_offsets(self._cluster, asked, self._deadline(), is_read_committed=is_read_committed)[
-            topic_partition
-        ].offset
+        asked, is_read_committed = {topic_partition: EARLIEST_TIMESTAMP}, self._settings.is_read_committed
+        found = list_offsets(self._cluster, asked, self._deadline(), is_read_committed=is_read_committed)
+        return found[topic_partition].offset
 
     def close(self) -> None:
         self._pool.close()
