@@ -110,7 +110,7 @@ class SessionStarter:
         import pyspark.sql  # noqa: F401 - whole, before there is a second thread
 
         self._begun = on_own_thread(self._start)
-        import fencepost.spark.sink
+        import fencepost.spark.sink.transactional_sink
         import fencepost.spark.source  # noqa: F401 - while the JVM starts
 
     def __call__(self) -> "SparkSession":

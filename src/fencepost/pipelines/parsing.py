@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql.types import StringType, StructField, StructType
 
-from fencepost.spark.frames import HEADERS_DDL
+from fencepost.spark.sink.frames import HEADERS_DDL
 
 INT32_BYTES = 4
 INT32_HEX_DIGITS = 8

@@ -27,7 +27,7 @@ from fencepost.types import TopicPartition
 
 if TYPE_CHECKING:
     from fencepost.client.admin.admin import Admin
-    from fencepost.spark.sink_errors import SinkEvent
+    from fencepost.spark.sink.errors import SinkEvent
 
 
 STARTING, RUNNING, WAITING, DONE, STOPPED, FAILED = "starting", "running", "waiting", "done", "stopped", "failed"

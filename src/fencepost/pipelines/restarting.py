@@ -18,10 +18,10 @@ from fencepost.client.exceptions import FencedError
 from fencepost.pipelines.pipeline import InvalidPipeline
 from fencepost.settings import InvalidSetting
 from fencepost.spark.offsets import InvalidSourceOffset
-from fencepost.spark.sink_errors import FencedByAnotherDriver, InvalidFrame, InvalidRow, LedgerDisagrees, RefusedSetup
+from fencepost.spark.sink.errors import FencedByAnotherDriver, InvalidFrame, InvalidRow, LedgerDisagrees, RefusedSetup
+from fencepost.spark.sink.writer import HOPELESS
 from fencepost.spark.source.cluster import UnknownTopic
 from fencepost.spark.source.following import DataLoss, OtherCluster
-from fencepost.spark.writer import HOPELESS
 
 FINAL = (
     *HOPELESS,

@@ -170,7 +170,7 @@ def source_option_names() -> list[str]:
 
 def sink_option_types() -> dict[str, str]:
     """The sink's keyword arguments and the annotation of each."""
-    from fencepost.spark.sink import TransactionalSink
+    from fencepost.spark.sink.transactional_sink import TransactionalSink
 
     parameters = inspect.signature(TransactionalSink).parameters.values()
     return {one.name: str(one.annotation) for one in parameters if one.kind is one.KEYWORD_ONLY}

@@ -23,7 +23,7 @@ from fencepost.pipelines.stage import Stage, Target
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from fencepost.spark.sink_errors import SinkEvent
+    from fencepost.spark.sink.errors import SinkEvent
 
 TICK_S = 0.2
 LAG_INTERVAL_S = 1.0

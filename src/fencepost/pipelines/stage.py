@@ -21,9 +21,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 from fencepost.pipelines.pipeline import InvalidPipeline, Pipeline, listed
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.state import shape_of, state_store
-from fencepost.spark.frames import HEADERS_DDL
-from fencepost.spark.sink import TransactionalSink
-from fencepost.spark.sink_errors import SinkEvent
+from fencepost.spark.sink.errors import SinkEvent
+from fencepost.spark.sink.frames import HEADERS_DDL
+from fencepost.spark.sink.transactional_sink import TransactionalSink
 
 SOURCE_DEFAULTS = {"startingOffsets": "earliest"}
 """A new pipeline begins at the beginning: its output is a function of its whole input."""

@@ -26,8 +26,8 @@ PRELOADED = (
     "fencepost.records.columnar",
     "fencepost.client.consumer.arrow_reading",
     "fencepost.spark.source",
-    "fencepost.spark.encode",
-    "fencepost.spark.publish_task",
+    "fencepost.spark.sink.encode",
+    "fencepost.spark.sink.publish_task",
 )
 
 

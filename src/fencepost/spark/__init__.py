@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from fencepost.spark.sink import TransactionalSink
-    from fencepost.spark.sink_errors import SinkEvent
+    from fencepost.spark.sink.errors import SinkEvent
+    from fencepost.spark.sink.transactional_sink import TransactionalSink
     from fencepost.spark.source import FencepostDataSource
 
 __all__ = ["FencepostDataSource", "SinkEvent", "TransactionalSink", "register"]
 
 _HOMES = {
     "FencepostDataSource": "fencepost.spark.source",
-    "SinkEvent": "fencepost.spark.sink_errors",
-    "TransactionalSink": "fencepost.spark.sink",
+    "SinkEvent": "fencepost.spark.sink.errors",
+    "TransactionalSink": "fencepost.spark.sink.transactional_sink",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from fencepost.pipelines import state as processors
 from fencepost.pipelines.pipeline import InvalidPipeline
 from fencepost.pipelines.state import STATE_STORE, shape_of, state_store
-from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
+from fencepost.spark.sink.fail_points import FAIL_AT, FAIL_LOG
 from tests.spark.pipelines.running import Run
 from tests.spark.pipelines.use import as_bytes, create, lag, one, read, write
 

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from fencepost.client import Admin
-from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
+from fencepost.spark.sink.fail_points import FAIL_AT, FAIL_LOG
 from tests.kill.killed_broker import KilledBroker
 from tests.spark.pipelines.running import Run
 from tests.spark.pipelines.use import as_bytes, create, read, write

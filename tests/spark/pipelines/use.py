@@ -13,7 +13,7 @@ from fencepost.pipelines.loading import load_pipelines
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.stage import Stage, Target
-from fencepost.spark.sink_errors import SinkEvent
+from fencepost.spark.sink.errors import SinkEvent
 from fencepost.types import TopicPartition
 from tests.behaviour_client.reading import wait_for_markers
 

@@ -10,13 +10,13 @@ import pytest
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
-from fencepost.spark import writer as writer_module
-from fencepost.spark.encode import ENCODED_SCHEMA
-from fencepost.spark.pinning import DriverPinned, Pinned
-from fencepost.spark.publish import Publisher
-from fencepost.spark.token import BatchToken
-from fencepost.spark.work import BatchWork, MicroBatchWork
-from fencepost.spark.writer import Plan
+from fencepost.spark.sink import writer as writer_module
+from fencepost.spark.sink.encode import ENCODED_SCHEMA
+from fencepost.spark.sink.pinning import DriverPinned, Pinned
+from fencepost.spark.sink.publish import Publisher
+from fencepost.spark.sink.token import BatchToken
+from fencepost.spark.sink.work import BatchWork, MicroBatchWork
+from fencepost.spark.sink.writer import Plan
 from fencepost.types import TopicPartition
 
 

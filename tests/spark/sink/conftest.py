@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from fencepost.server.embedded import EmbeddedBroker
-from fencepost.spark import sink as sink_module
+from fencepost.spark.sink import transactional_sink as sink_module
 
 SETTINGS = {"num.partitions": "4"}
 

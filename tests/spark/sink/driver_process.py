@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fencepost.client.time_limits import Closing
-from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
+from fencepost.spark.sink.fail_points import FAIL_AT, FAIL_LOG
 from tests.spark.sink.streams import rows_of
 
 ROOT = Path(__file__).parents[3]

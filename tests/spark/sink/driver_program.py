@@ -20,8 +20,9 @@ from pyspark.sql.streaming import DataStreamWriter
 
 from fencepost.lab.apache_kafka import SHORT_LIVED
 from fencepost.pipelines.session import JAVA_OPTIONS, start_session
-from fencepost.spark import TransactionalSink, fail_points, register
-from fencepost.spark.fail_points import fail_point
+from fencepost.spark import TransactionalSink, register
+from fencepost.spark.sink import fail_points
+from fencepost.spark.sink.fail_points import fail_point
 
 SLOW_VALUE = "SLOW_VALUE"
 SLOW_S = 600

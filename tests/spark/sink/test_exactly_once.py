@@ -9,9 +9,10 @@ from pyspark.sql import functions as sql
 
 from fencepost.client import Admin
 from fencepost.server.embedded import EmbeddedBroker
-from fencepost.spark import SinkEvent, TransactionalSink, fail_points
-from fencepost.spark import sink as sink_module
-from fencepost.spark.transaction import Transaction
+from fencepost.spark import SinkEvent, TransactionalSink
+from fencepost.spark.sink import fail_points
+from fencepost.spark.sink import transactional_sink as sink_module
+from fencepost.spark.sink.transaction import Transaction
 from tests.spark.sink.streams import (
     copying_sink,
     drain,

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from fencepost.errors import FencepostError
-from fencepost.spark import fail_points
-from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG, FAIL_POINTS, FailPointReached, fail_point
+from fencepost.spark.sink import fail_points
+from fencepost.spark.sink.fail_points import FAIL_AT, FAIL_LOG, FAIL_POINTS, FailPointReached, fail_point
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_point_fails_in_one_process_only(armed) -> None:
 
 def test_a_kill_is_a_kill(tmp_path: Path) -> None:
     environment = os.environ | {FAIL_AT: "pinned=kill", FAIL_LOG: str(tmp_path / "log")}
-    program = "from fencepost.spark.fail_points import fail_point; fail_point('pinned')"
+    program = "from fencepost.spark.sink.fail_points import fail_point; fail_point('pinned')"
     done = subprocess.run([sys.executable, "-c", program], env=environment, check=False)
     assert done.returncode == -signal.SIGKILL
     assert (tmp_path / "log").read_text().startswith("pinned kill ")

@@ -17,7 +17,8 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
 from fencepost.client import Admin
-from fencepost.spark import TransactionalSink, fail_points
+from fencepost.spark import TransactionalSink
+from fencepost.spark.sink import fail_points
 from tests.kill.killed_broker import KilledBroker
 from tests.spark.sink.driver_process import DriverProcess, check_no_repetition
 from tests.spark.sink.driver_program import random_copies

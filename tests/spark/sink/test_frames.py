@@ -3,7 +3,7 @@
 import pytest
 from pyspark.sql import SparkSession
 
-from fencepost.spark.frames import record_rows
+from fencepost.spark.sink.frames import record_rows
 
 
 @pytest.mark.parametrize("escapes_nothing", ["true", "false"])

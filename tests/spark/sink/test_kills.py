@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from fencepost.server.embedded import EmbeddedBroker
-from fencepost.spark.fail_points import FAIL_POINTS
+from fencepost.spark.sink.fail_points import FAIL_POINTS
 from tests.spark.sink.driver_process import DriverProcess, check_no_repetition
 from tests.spark.sink.streams import fill, lag, numbered
 

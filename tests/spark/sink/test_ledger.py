@@ -3,9 +3,9 @@
 import pytest
 
 from fencepost.client import Producer
-from fencepost.spark import ledger as ledger_module
-from fencepost.spark.ledger import Ledger
 from fencepost.spark.options import KafkaOptions
+from fencepost.spark.sink import ledger as ledger_module
+from fencepost.spark.sink.ledger import Ledger
 
 
 def opened(servers: str, name: str) -> Ledger:

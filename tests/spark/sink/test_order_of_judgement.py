@@ -6,10 +6,10 @@ import pytest
 
 from fencepost.client.exceptions import Disconnected
 from fencepost.client.values import ProducerIdentity
-from fencepost.spark.pinning import nothing_pinned
-from fencepost.spark.sink_errors import LedgerDisagrees
-from fencepost.spark.token import Verdict
-from fencepost.spark.writer import ExactlyOnceWriter, Plan
+from fencepost.spark.sink.errors import LedgerDisagrees
+from fencepost.spark.sink.pinning import nothing_pinned
+from fencepost.spark.sink.token import Verdict
+from fencepost.spark.sink.writer import ExactlyOnceWriter, Plan
 from fencepost.types import TopicPartition
 
 Tokens = dict[bytes, bytes]

@@ -13,7 +13,7 @@ from fencepost.client.values import ProducerIdentity
 from fencepost.lab.apache_kafka import SHORT_LIVED, ApacheKafka
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink
-from fencepost.spark.sink_errors import FencedByAnotherDriver
+from fencepost.spark.sink.errors import FencedByAnotherDriver
 from tests.interop.support import wait_for
 from tests.peers import delete_topics, require_jars
 from tests.spark.sink.by_hand import at_first, plan

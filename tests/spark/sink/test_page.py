@@ -4,7 +4,7 @@ import inspect
 from pathlib import Path
 
 from fencepost.spark import TransactionalSink
-from fencepost.spark.fail_points import FAIL_POINTS
+from fencepost.spark.sink.fail_points import FAIL_POINTS
 
 PAGE = (Path(__file__).parents[3] / "docs" / "spark-sink.md").read_text()
 

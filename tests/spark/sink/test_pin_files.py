@@ -14,12 +14,12 @@ from pyspark.sql import SparkSession
 
 from fencepost.records.columnar.encode import encode_batches
 from fencepost.spark import SinkEvent, TransactionalSink
-from fencepost.spark.pin_files import PREFIX, BatchFile, BatchFiles, PinFolder
-from fencepost.spark.sink_errors import InvalidRow
+from fencepost.spark.sink.errors import InvalidRow
+from fencepost.spark.sink.pin_files import PREFIX, BatchFile, BatchFiles, PinFolder
 
 HOLDER = """
 import time
-from fencepost.spark.pin_files import PinFolder
+from fencepost.spark.sink.pin_files import PinFolder
 folder = PinFolder()
 print(folder.new(), flush=True)
 time.sleep(600)

@@ -19,9 +19,9 @@ from fencepost.client.values import ProducerIdentity
 from fencepost.records.builder import build_batch
 from fencepost.records.record import InvalidRecordBatch, Record
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.publish import LANE_BYTES, Lanes, PinnedBatch, Publisher, _stamped
-from fencepost.spark.sink import LANE_COUNT_MAX, TransactionalSink
-from fencepost.spark.sink_errors import GaveUp
+from fencepost.spark.sink.errors import GaveUp
+from fencepost.spark.sink.publish import LANE_BYTES, Lanes, PinnedBatch, Publisher, _stamped
+from fencepost.spark.sink.transactional_sink import LANE_COUNT_MAX, TransactionalSink
 from fencepost.types import TopicPartition
 from tests.behaviour_client.reading import client_threads, read_topic
 from tests.interop.support import wait_for

@@ -19,11 +19,11 @@ from fencepost.client.producer.producer import partition_for_key
 from fencepost.records.reader import read_records
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink
-from fencepost.spark import output_layout as output_topics
-from fencepost.spark.encode import Encoder
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.output_topics import OutputTopic
-from fencepost.spark.sink_errors import InvalidFrame, InvalidRow, SinkError
+from fencepost.spark.sink import output_layout as output_topics
+from fencepost.spark.sink.encode import Encoder
+from fencepost.spark.sink.errors import InvalidFrame, InvalidRow, SinkError
+from fencepost.spark.sink.output_topics import OutputTopic
 from fencepost.types import NO_TOPIC_ID
 
 SCHEMA = (

@@ -14,11 +14,12 @@ from pyspark.sql import DataFrame, SparkSession
 from fencepost.client import Admin
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.settings import InvalidSetting
-from fencepost.spark import TransactionalSink, fail_points
-from fencepost.spark.encode import ENCODED_DDL
-from fencepost.spark.publish_task import PublishTask
-from fencepost.spark.sink import check_session
-from fencepost.spark.sink_errors import FencedByAnotherDriver, GaveUp, RefusedSetup
+from fencepost.spark import TransactionalSink
+from fencepost.spark.sink import fail_points
+from fencepost.spark.sink.encode import ENCODED_DDL
+from fencepost.spark.sink.errors import FencedByAnotherDriver, GaveUp, RefusedSetup
+from fencepost.spark.sink.publish_task import PublishTask
+from fencepost.spark.sink.transactional_sink import check_session
 from tests.spark.sink.streams import copying_sink, drain, feed, files, fill, numbered, rows_of, source
 
 SECRET = "hunter2-and-a-half"

@@ -7,8 +7,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from fencepost.spark import TransactionalSink
-from fencepost.spark.pinning import check_complete
-from fencepost.spark.sink_errors import PublishFailed, RefusedSetup
+from fencepost.spark.sink.errors import PublishFailed, RefusedSetup
+from fencepost.spark.sink.pinning import check_complete
 from tests.spark.sink.streams import rows_of
 
 CHECKSUM = "spark.sql.shuffle.orderIndependentChecksum"

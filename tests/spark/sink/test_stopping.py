@@ -10,7 +10,7 @@ from pyspark.errors import PySparkException, StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.spark import TransactionalSink
-from fencepost.spark.sink_errors import QueryStopped, stop_told
+from fencepost.spark.sink.errors import QueryStopped, stop_told
 from tests.spark.sink.by_hand import plan, unlucky
 from tests.spark.sink.streams import copying_sink, drain, feed, files, numbered, rows_of
 

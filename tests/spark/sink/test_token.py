@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fencepost.spark.sink_errors import LedgerDisagrees
-from fencepost.spark.token import BatchToken, Verdict, decode_token, judge
+from fencepost.spark.sink.errors import LedgerDisagrees
+from fencepost.spark.sink.token import BatchToken, Verdict, decode_token, judge
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

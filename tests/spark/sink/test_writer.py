@@ -12,9 +12,9 @@ from fencepost.client.net.metadata import Node
 from fencepost.client.values import ProducerIdentity
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink
-from fencepost.spark import transaction as transaction_module
-from fencepost.spark import writer as writer_module
-from fencepost.spark.sink_errors import GaveUp
+from fencepost.spark.sink import transaction as transaction_module
+from fencepost.spark.sink import writer as writer_module
+from fencepost.spark.sink.errors import GaveUp
 from fencepost.types import TopicPartition
 from fencepost.wire.message import Message
 from fencepost.wire.messages.describe_configs import DescribeConfigsRequest

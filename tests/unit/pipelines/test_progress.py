@@ -21,7 +21,7 @@ from fencepost.pipelines.progress import (
     positions_in,
     table_of,
 )
-from fencepost.spark.sink_errors import SinkEvent
+from fencepost.spark.sink.errors import SinkEvent
 from fencepost.types import NO_TOPIC_ID, TopicPartition
 
 

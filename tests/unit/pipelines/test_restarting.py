@@ -9,7 +9,7 @@ from fencepost.client.exceptions import (
     UnsupportedVersion,
 )
 from fencepost.pipelines.restarting import BackOff, in_one_line, in_words, is_final
-from fencepost.spark.sink_errors import FencedByAnotherDriver, GaveUp, LedgerDisagrees
+from fencepost.spark.sink.errors import FencedByAnotherDriver, GaveUp, LedgerDisagrees
 
 CREATING = "[PYTHON_DATA_SOURCE_ERROR] Failed to create Python data source instance: "
 PLANNING = (

@@ -13,7 +13,7 @@ from fencepost.pipelines.graph import graph_of
 from fencepost.pipelines.pipeline import Pipeline
 from fencepost.pipelines.run_options import RunOptions
 from fencepost.pipelines.stage import Target
-from fencepost.spark.sink_errors import SinkEvent
+from fencepost.spark.sink.errors import SinkEvent
 
 PIPELINE = Pipeline(name="one", reads=("in",), writes=("out",), function=lambda frame: {"out": frame})
 STARTS_MAX = 20

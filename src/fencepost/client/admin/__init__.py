@@ -1,0 +1,1 @@
+"""Administration of any Kafka cluster: topics, groups, transactions, batches as they lie in a partition."""

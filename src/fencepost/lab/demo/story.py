@@ -16,7 +16,7 @@ from fencepost.lab.demo import purchases
 from fencepost.lab.demo.processes import Actor, Clock, DemoProcessError
 from fencepost.lab.demo.purchases import Judgement, judge
 from fencepost.lab.demo.timeline import Curve, Timeline, Watcher, transactions_lane
-from fencepost.spark.fail_points import FAIL_AT, FAIL_LOG
+from fencepost.spark.sink.fail_points import FAIL_AT, FAIL_LOG
 
 OURS, ORDINARY = "Fencepost, exactly once", "ordinary, at least once"
 PREFIX = "ordinary."

@@ -18,12 +18,12 @@ from pyspark.sql import DataFrame, SparkSession
 
 from fencepost.client.values import ProducerIdentity
 from fencepost.errors import invariant
-from fencepost.spark.encode import ENCODED_DDL, ENCODED_SCHEMA, OVERFLOW, Encoder
-from fencepost.spark.fail_points import fail_point
-from fencepost.spark.pin_files import BatchFiles
-from fencepost.spark.publish import PinnedBatch, Publisher
-from fencepost.spark.publish_task import PUBLISHED_DDL, PublishTask
-from fencepost.spark.sink_errors import InvalidRow, PublishFailed, RefusedSetup
+from fencepost.spark.sink.encode import ENCODED_DDL, ENCODED_SCHEMA, OVERFLOW, Encoder
+from fencepost.spark.sink.errors import InvalidRow, PublishFailed, RefusedSetup
+from fencepost.spark.sink.fail_points import fail_point
+from fencepost.spark.sink.pin_files import BatchFiles
+from fencepost.spark.sink.publish import PinnedBatch, Publisher
+from fencepost.spark.sink.publish_task import PUBLISHED_DDL, PublishTask
 from fencepost.types import Buffer, TopicPartition
 
 SHUFFLE_SETTINGS = {

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from fencepost.client.cluster import Cluster
 from fencepost.client.exceptions import ClientError
 from fencepost.client.settings import ProducerSettings
-from fencepost.spark.encode import Encoder
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.output_topics import OutputTopic, look_up
-from fencepost.spark.sink_errors import InvalidRow
+from fencepost.spark.sink.encode import Encoder
+from fencepost.spark.sink.errors import InvalidRow
+from fencepost.spark.sink.output_topics import OutputTopic, look_up
 
 SLOT_COUNT_MAX = 256
 

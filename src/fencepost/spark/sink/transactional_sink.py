@@ -20,21 +20,21 @@ from fencepost.client.cluster import Cluster
 from fencepost.client.settings import ProducerSettings, client_settings, parse_bootstrap_servers
 from fencepost.client.time_limits import Closing
 from fencepost.settings import InvalidSetting, as_text
-from fencepost.spark.encode import Encoder
-from fencepost.spark.frames import Frames, Rows, count_frames, given_topics, record_rows
-from fencepost.spark.ledger import Ledger
 from fencepost.spark.offsets import SourceOffsets, from_json
 from fencepost.spark.options import KafkaOptions, is_local
-from fencepost.spark.output_layout import OutputLayout
-from fencepost.spark.pin_files import PinFolder
-from fencepost.spark.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
-from fencepost.spark.publish import Publisher
-from fencepost.spark.query_log import MicroBatch, QueryLog
-from fencepost.spark.sink_errors import QueryStopped, RefusedSetup, SinkEvent, stop_told
-from fencepost.spark.token import BatchToken
-from fencepost.spark.transaction import Transaction
-from fencepost.spark.work import BatchWork, MicroBatchWork, Work
-from fencepost.spark.writer import SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
+from fencepost.spark.sink.encode import Encoder
+from fencepost.spark.sink.errors import QueryStopped, RefusedSetup, SinkEvent, stop_told
+from fencepost.spark.sink.frames import Frames, Rows, count_frames, given_topics, record_rows
+from fencepost.spark.sink.ledger import Ledger
+from fencepost.spark.sink.output_layout import OutputLayout
+from fencepost.spark.sink.pin_files import PinFolder
+from fencepost.spark.sink.pinning import Pinned, TooMuchForDriver, nothing_pinned, pin_in_driver, pin_in_executors
+from fencepost.spark.sink.publish import Publisher
+from fencepost.spark.sink.query_log import MicroBatch, QueryLog
+from fencepost.spark.sink.token import BatchToken
+from fencepost.spark.sink.transaction import Transaction
+from fencepost.spark.sink.work import BatchWork, MicroBatchWork, Work
+from fencepost.spark.sink.writer import SPARK_TROUBLE, ExactlyOnceWriter, Outcome, Plan
 from fencepost.types import TopicPartition
 
 logger = logging.getLogger("fencepost.spark")

@@ -14,7 +14,7 @@ from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import Authorization, UnsupportedVersion
 from fencepost.client.values import ProducerIdentity
 from fencepost.records.record import SEQUENCE_MAX
-from fencepost.spark.sink_errors import PublishFailed
+from fencepost.spark.sink.errors import PublishFailed
 from fencepost.types import TopicPartition
 from fencepost.wire.messages.describe_producers import PartitionResponse
 

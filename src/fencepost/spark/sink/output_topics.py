@@ -15,7 +15,7 @@ from fencepost.client.settings import ProducerSettings, client_settings
 from fencepost.client.time_limits import Deadline
 from fencepost.errors import ErrorCode
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.sink_errors import InvalidRow
+from fencepost.spark.sink.errors import InvalidRow
 
 LOOK_UP_TIMEOUT_S = 15.0
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from fencepost.spark.token import BatchToken, Verdict, decode_token, judge
+from fencepost.spark.sink.token import BatchToken, Verdict, decode_token, judge
 from fencepost.types import TopicPartition
 
 STREAM_KEY = b"token"

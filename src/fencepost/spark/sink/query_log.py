@@ -12,8 +12,8 @@ from typing import Any
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark.sql import DataFrame
 
-from fencepost.spark.sink_errors import RefusedSetup
-from fencepost.spark.token import Offsets
+from fencepost.spark.sink.errors import RefusedSetup
+from fencepost.spark.sink.token import Offsets
 
 NO_OFFSET_LINE = "-"
 LINES_BEFORE_OFFSETS = 2

@@ -23,7 +23,7 @@ from fencepost.errors import ErrorCode
 from fencepost.records.builder import build_batch
 from fencepost.records.record import Record
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.sink_errors import RefusedSetup
+from fencepost.spark.sink.errors import RefusedSetup
 from fencepost.types import NO_OFFSET, TopicPartition
 
 logger = logging.getLogger("fencepost.spark")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Any
 
-from fencepost.spark.sink_errors import LedgerDisagrees
+from fencepost.spark.sink.errors import LedgerDisagrees
 
 FORMAT_VERSION = 1
 

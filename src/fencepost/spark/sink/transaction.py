@@ -21,8 +21,8 @@ from fencepost.client.time_limits import Deadline
 from fencepost.client.transaction_control import TransactionControl
 from fencepost.client.values import ConsumerGroupMetadata, OffsetAndMetadata, ProducerIdentity
 from fencepost.errors import ErrorCode, InvariantBroken
-from fencepost.spark.fail_points import fail_point
-from fencepost.spark.sink_errors import FencedByAnotherDriver, RefusedSetup
+from fencepost.spark.sink.errors import FencedByAnotherDriver, RefusedSetup
+from fencepost.spark.sink.fail_points import fail_point
 from fencepost.types import TopicPartition
 
 logger = logging.getLogger("fencepost.spark")

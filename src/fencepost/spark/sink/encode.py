@@ -22,11 +22,11 @@ from fencepost.client.settings import ProducerSettings
 from fencepost.records.columnar.arrow import UnsupportedColumn
 from fencepost.records.header import read_header
 from fencepost.settings import InvalidSetting
-from fencepost.spark.fail_points import fail_point
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.output_topics import OutputTopic, look_up_in_task
-from fencepost.spark.pin_files import BatchFile
-from fencepost.spark.sink_errors import InvalidRow
+from fencepost.spark.sink.errors import InvalidRow
+from fencepost.spark.sink.fail_points import fail_point
+from fencepost.spark.sink.output_topics import OutputTopic, look_up_in_task
+from fencepost.spark.sink.pin_files import BatchFile
 from fencepost.types import TopicPartition
 
 GATHER_BYTES = 8 * 1024 * 1024

@@ -32,15 +32,15 @@ from fencepost.client.exceptions import (
     UnsupportedVersion,
 )
 from fencepost.client.values import ProducerIdentity
-from fencepost.spark.fail_points import FailPointReached, fail_point
-from fencepost.spark.ledger import Ledger
-from fencepost.spark.pinning import Pinned
-from fencepost.spark.producer_states import check_producer_states
-from fencepost.spark.publish import PinnedBatch, Publisher
-from fencepost.spark.sink_errors import GaveUp, PublishFailed, stop_told
-from fencepost.spark.token import Verdict
-from fencepost.spark.transaction import Transaction
-from fencepost.spark.work import Work
+from fencepost.spark.sink.errors import GaveUp, PublishFailed, stop_told
+from fencepost.spark.sink.fail_points import FailPointReached, fail_point
+from fencepost.spark.sink.ledger import Ledger
+from fencepost.spark.sink.pinning import Pinned
+from fencepost.spark.sink.producer_states import check_producer_states
+from fencepost.spark.sink.publish import PinnedBatch, Publisher
+from fencepost.spark.sink.token import Verdict
+from fencepost.spark.sink.transaction import Transaction
+from fencepost.spark.sink.work import Work
 from fencepost.types import TopicPartition
 
 # How long a transaction may be at most, as the cluster says.

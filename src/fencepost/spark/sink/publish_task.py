@@ -14,10 +14,10 @@ from pyspark import TaskContext
 
 from fencepost.client.exceptions import ClientError
 from fencepost.client.values import ProducerIdentity
-from fencepost.spark.fail_points import fail_point
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.publish import PinnedBatch, Publisher
-from fencepost.spark.sink_errors import PublishFailed
+from fencepost.spark.sink.errors import PublishFailed
+from fencepost.spark.sink.fail_points import fail_point
+from fencepost.spark.sink.publish import PinnedBatch, Publisher
 from fencepost.types import TopicPartition
 
 PUBLISHED_SCHEMA = pa.schema(

@@ -20,7 +20,7 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from fencepost.spark.sink_errors import InvalidFrame
+from fencepost.spark.sink.errors import InvalidFrame
 
 Frames = DataFrame | Mapping[str, DataFrame] | Sequence[DataFrame]
 
