@@ -184,18 +184,3 @@ def test_recovery_finishes_what_is_prepared_and_leaves_the_rest(state: Transacti
     finished = {S.PREPARE_COMMIT: S.COMPLETE_COMMIT, S.PREPARE_ABORT: S.COMPLETE_ABORT}
     assert driver.transaction.state is finished.get(state, state)
     assert len(driver.markers) == (1 if state in finished else 0)
-
-
-def test_an_empty_transactional_id_is_an_invalid_request() -> None:
-    driver = CoordinatorDriver()
-    assert driver.init("") is ErrorCode.INVALID_REQUEST
-    assert driver.end((7, 5), version=5, transactional_id="") is ErrorCode.INVALID_REQUEST
-    assert driver.add((7, 5), transactional_id="") is ErrorCode.INVALID_REQUEST
-
-
-@pytest.mark.parametrize("version", [4, 5])
-def test_an_unknown_transactional_id_has_no_mapping(version: int) -> None:
-    driver = CoordinatorDriver()
-    assert driver.end((7, 5), version=version) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    assert driver.add((7, 5)) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
-    assert driver.verify((7, 5), INVOICES) is ErrorCode.INVALID_PRODUCER_ID_MAPPING
