@@ -29,8 +29,8 @@ class Limit(NamedTuple):
 
 LIMITS = (
     Limit("lines of the median file", 100, 160, "a file is a whole idea: fold what is small, split what is two"),
-    Limit("share of modules with exactly one importer", 0, 0.25, "fold a module into its only importer"),
-    Limit("import lines per line", 0, 0.095, "fold modules that only pass each other names"),
+    Limit("share of modules with exactly one importer", 0, 0.235, "fold a module into its only importer"),
+    Limit("import lines per line", 0, 0.09, "fold modules that only pass each other names"),
 )
 
 
