@@ -13,7 +13,9 @@ from typing import Any, Self
 
 import psutil
 
+from fencepost.client.time_limits import Closing
 from fencepost.lab.apache_kafka import SHORT_LIVED
+from tests.peers import ROOT
 from tests.spark.pipelines.use import EXAMPLES
 
 QUICK_TO_START = " ".join(SHORT_LIVED)
@@ -21,14 +23,46 @@ WAIT_S = 1200.0
 """Starts of Spark take seconds, and on a busy machine minutes."""
 
 
+class Spare(Closing):
+    """A process with a session, for the next run that takes it; started ahead while the one before it works."""
+
+    def __init__(self, folder: Path) -> None:
+        with (folder / "run.log").open("a") as log:
+            self.process: subprocess.Popen[str] | None = subprocess.Popen(
+                [sys.executable, "-m", "tests.spark.pipelines.spare_run"],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+
+    def take(self, arguments: list[str]) -> "subprocess.Popen[str]":
+        process, self.process = self.process, None
+        assert process is not None
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(arguments) + "\n")
+        process.stdin.close()
+        return process
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+
+
 class Run:
-    def __init__(self, target: str, servers: str, folder: Path, *options: str) -> None:
-        command = [sys.executable, "-m", "fencepost", "run", str(EXAMPLES / target), "--json"]
-        command += ["--set", f"spark.driver.extraJavaOptions={QUICK_TO_START}"]
-        command += ["--bootstrap-servers", servers, "--checkpoint", str(folder / "checkpoint"), *options]
+    def __init__(self, target: str, servers: str, folder: Path, *options: str, spare: Spare | None = None) -> None:
+        arguments = ["run", str(EXAMPLES / target), "--json"]
+        arguments += ["--set", f"spark.driver.extraJavaOptions={QUICK_TO_START}"]
+        arguments += ["--bootstrap-servers", servers, "--checkpoint", str(folder / "checkpoint"), *options]
         self._log = folder / "run.log"
-        with self._log.open("a") as log:
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+        if spare is not None:
+            self.process = spare.take(arguments)
+        else:
+            command = [sys.executable, "-m", "fencepost", *arguments]
+            with self._log.open("a") as log:
+                self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
         self.events: list[dict[str, Any]] = []
         self._changed = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)

@@ -13,7 +13,7 @@ import pytest
 
 from fencepost.client import Producer
 from tests.kill.killed_broker import KilledBroker
-from tests.spark.pipelines.running import Run, assert_gone
+from tests.spark.pipelines.running import Run, Spare, assert_gone
 from tests.spark.pipelines.use import as_bytes, create, lag, read, read_headers
 
 pytestmark = pytest.mark.timeout(7200)
@@ -80,17 +80,21 @@ def check(servers, count):
 
 def kill_at_random(tmp_path, *, kills, seed):
     """Victims in turn: the run, the broker, both. Three runs of four are killed after their first commit at the
-    earliest, the fourth wherever it is, also while it starts."""
+    earliest, and are spares that were started ahead; the fourth is killed wherever it is, also while it starts."""
     chance = random.Random(seed)
     families: list[list[psutil.Process]] = []
     with KilledBroker(tmp_path / "data", seed=seed, settings=SETTINGS) as broker, contextlib.ExitStack() as runs:
         create(broker.bootstrap_servers, "purchases")
-        run = None
+        run = spare = None
         with Purchases(broker.bootstrap_servers) as purchases:
             for number in range(kills):
                 if run is None:
-                    run = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path))
-                    if number % 4 != 3:
+                    is_let_start = number % 4 != 3
+                    taken = spare if is_let_start else None
+                    run = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path, spare=taken))
+                    if taken is not None or spare is None:
+                        spare = runs.enter_context(Spare(tmp_path))
+                    if is_let_start:
                         run.wait_for_progress(transactions=1)
                 time.sleep(chance.uniform(0.0, 3.0))
                 victim = ("run", "broker", "both")[number % 3]
@@ -103,7 +107,7 @@ def kill_at_random(tmp_path, *, kills, seed):
                     broker.start()
         if run is not None:
             run.kill()
-        last = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path, "--once"))
+        last = runs.enter_context(Run("shop.py", broker.bootstrap_servers, tmp_path, "--once", spare=spare))
         assert last.wait_for_end() == 0, last.story()
         for family in families:
             assert_gone(family)
