@@ -20,7 +20,7 @@ from fencepost.records.reader import read_records
 from fencepost.server.embedded import EmbeddedBroker
 from fencepost.spark import TransactionalSink
 from fencepost.spark.options import KafkaOptions
-from fencepost.spark.sink import output_layout as output_topics
+from fencepost.spark.sink import output_topics
 from fencepost.spark.sink.encode import Encoder
 from fencepost.spark.sink.errors import InvalidFrame, InvalidRow, SinkError
 from fencepost.spark.sink.output_topics import OutputTopic
