@@ -4,6 +4,7 @@ import itertools
 import re
 import threading
 import time
+from typing import Any
 
 import confluent_kafka
 import pytest
@@ -41,6 +42,21 @@ def test_records_are_read_by_confluent_kafka_as_they_were_sent(servers: str, top
     read = read_topic(servers, topic)
     assert [(one.key, one.value, one.headers, one.timestamp_ms) for one in read] == SAMPLES
     assert metadata == [RecordMetadata(topic, one.partition, one.offset, one.timestamp_ms) for one in read]
+
+
+def test_a_record_that_waits_for_metadata_gets_its_time_afterwards(
+    servers: str, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Producer(servers) as producer:
+        look_up, pause_s = producer._topic, 0.2
+
+        def slowly(*arguments: Any) -> Any:
+            time.sleep(pause_s)
+            return look_up(*arguments)
+
+        monkeypatch.setattr(producer, "_topic", slowly)
+        began_ms = time.time_ns() // 1_000_000
+        assert producer.send(topic, b"late").result(30).timestamp_ms >= began_ms + pause_s * 1000
 
 
 def test_keys_land_where_confluent_kafka_puts_them(servers: str, admin: Admin, name: str) -> None:

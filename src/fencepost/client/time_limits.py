@@ -65,14 +65,23 @@ class Backoff:
     def reset(self) -> None:
         self._tries = 0
 
-    def pause(self, deadline: Deadline, problem: ClientError, what: str | None, *, at_most_s: float = math.inf) -> None:
-        """Sleep before the next try. When the time is up: `Timeout`, which says what was tried and what kept it from
-        succeeding; without `what` the problem itself."""
-        if deadline.has_passed:
+    def pause(
+        self,
+        deadline: Deadline,
+        problem: ClientError,
+        what: str | None,
+        *,
+        at_most_s: float = math.inf,
+        leaves_time: bool = False,
+    ) -> None:
+        """Sleep before the next try. When the time is up, or with `leaves_time` would be after the pause: `Timeout`,
+        which says what was tried and what kept it from succeeding; without `what` the problem itself."""
+        pause_s = min(self.next_pause_s(), at_most_s)
+        if deadline.has_passed or (leaves_time and deadline.remaining_s <= pause_s):
             if what is None:
                 raise problem
             raise Timeout(f"{what} did not come in time; the last try said: {problem}") from problem
-        time.sleep(deadline.at_most(min(self.next_pause_s(), at_most_s)))
+        time.sleep(deadline.at_most(pause_s))
 
 
 def retry(
@@ -83,6 +92,7 @@ def retry(
     *,
     is_retriable: Callable[[ClientError], bool] = lambda problem: isinstance(problem, RetriableError),
     pause_max_s: Callable[[ClientError], float] = lambda _: math.inf,
+    leaves_time: bool = False,
 ) -> AnswerT:
     """What `call` returns, called again while what it raises may pass and the time is not up: see `Backoff.pause`.
 
@@ -95,7 +105,7 @@ def retry(
         except ClientError as problem:
             if not is_retriable(problem):
                 raise
-            backoff.pause(deadline, problem, what, at_most_s=pause_max_s(problem))
+            backoff.pause(deadline, problem, what, at_most_s=pause_max_s(problem), leaves_time=leaves_time)
 
 
 class Closing(ABC):

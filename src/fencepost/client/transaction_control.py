@@ -200,7 +200,8 @@ class TransactionControl:
             raise self._refused(api_name, code, identity)
 
         what = f"transactional id '{self.transactional_id}': a final answer to {api_name}"
-        return retry(ask, self._cluster.settings, deadline, what, pause_max_s=_pause_max_s)
+        # A request that is still on its way when the caller has given up could arrive in the next transaction.
+        return retry(ask, self._cluster.settings, deadline, what, pause_max_s=_pause_max_s, leaves_time=True)
 
     def _refused(self, api_name: str, error_code: int, identity: ProducerIdentity | None) -> ClientError:
         whose = "" if identity is None else f" with {identity}"

@@ -23,7 +23,7 @@ def make(*, batch_bytes: int = 1000, linger_s: float = 5.0, buffer_bytes: int = 
 
 def append(accumulator: Accumulator, size_bytes: int = 100, now_s: float = 0.0) -> RecordFuture | None:
     record = Record(value=bytes(size_bytes), timestamp_ms=0)
-    return accumulator.append(WHERE, record, record_bytes_max(record), now_s)
+    return accumulator.append(WHERE, record, record_bytes_max(record.key, record.value, record.headers), now_s)
 
 
 def test_records_share_a_batch_until_it_is_full() -> None:
@@ -127,4 +127,4 @@ def test_the_size_of_a_record_is_never_underestimated() -> None:
             before_bytes = batch.size_bytes
             record = Record(0, 2**62, bytes(size_bytes), bytes(size_bytes), headers)
             batch.append(record)
-            assert batch.size_bytes - before_bytes <= record_bytes_max(record)
+            assert batch.size_bytes - before_bytes <= record_bytes_max(record.key, record.value, record.headers)

@@ -6,11 +6,12 @@ import sys
 
 import pytest
 
+from fencepost.client.error_table import error_of
 from fencepost.client.exceptions import ClientError, Timeout, UnsupportedVersion
 from fencepost.client.net.connection import ApiVersions
 from fencepost.client.net.metadata import ClusterMetadata
 from fencepost.client.producer.delivery import Delivery, RecordFuture, TableFuture
-from fencepost.client.producer.numbering import Numbering
+from fencepost.client.producer.numbering import IdempotentNumbering, Numbering
 from fencepost.client.producer.outbox import Outbox
 from fencepost.client.producer.produce_request import BatchAnswer
 from fencepost.client.producer.settlement import Settlement
@@ -206,3 +207,18 @@ def test_the_producer_loads_nothing_heavy() -> None:
     script = "import sys; from fencepost.client import Admin, Producer; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
     assert not {"pyarrow", "numpy", "numba", "fencepost.broker", "fencepost.server", "asyncio"} & set(loaded)
+
+
+@pytest.mark.parametrize(("api_name", "is_final"), [("SaslAuthenticate", False), ("InitProducerId", True)])
+def test_only_a_refused_producer_id_ends_an_idempotent_producer(api_name: str, is_final: bool) -> None:
+    """A broker that does not know a new user yet refuses the connection; the next broker may take it."""
+    problem = error_of(ErrorCode.SASL_AUTHENTICATION_FAILED, api_name)
+
+    class Refusing:
+        def call_any(self, *_: object) -> object:
+            raise problem
+
+    numbering = IdempotentNumbering(Refusing())  # type: ignore[arg-type]
+    with pytest.raises(type(problem)):
+        numbering.prepare([WHERE], 1)
+    assert (numbering.problem is problem) is is_final

@@ -20,7 +20,7 @@ from fencepost.records.header import (
     read_header,
     write_header,
 )
-from fencepost.records.record import Record
+from fencepost.records.record import Headers, Record
 from fencepost.records.varint import to_int64
 from fencepost.types import NO_SEQUENCE, TopicPartition
 
@@ -145,9 +145,9 @@ class ProducerBatch:
         self.buffer[:HEADER_BYTES] = write_header(header, memoryview(self.buffer)[HEADER_BYTES:])
 
 
-def record_bytes_max(record: Record) -> int:
+def record_bytes_max(key: bytes | None, value: bytes | None, headers: Headers) -> int:
     """More than a record takes in a batch, at no more than a few bytes."""
-    size_bytes = RECORD_OVERHEAD_BYTES_MAX + len(record.key or b"") + len(record.value or b"")
-    for name, content in record.headers:
+    size_bytes = RECORD_OVERHEAD_BYTES_MAX + len(key or b"") + len(value or b"")
+    for name, content in headers:
         size_bytes += 2 * 5 + 3 * len(name) + len(content or b"")
     return size_bytes

@@ -98,7 +98,8 @@ class IdempotentNumbering(Numbering):
         try:
             identity = new_producer_id(self._cluster)
         except ClientError as problem:
-            if problem.answer is not None and not isinstance(problem, RetriableError):
+            is_refused = problem.answer is not None and problem.answer.api_name == "InitProducerId"
+            if is_refused and not isinstance(problem, RetriableError):
                 self.problem = problem
             raise
         with self._lock:

@@ -160,16 +160,16 @@ class Producer(Closing):
         Waits, up to `max.block.ms`, for the topic's metadata and for room in `buffer.memory`.
         """
         transaction_number = self._check_can_send()
-        if timestamp_ms is None:
-            timestamp_ms = time.time_ns() // 1_000_000
-        key_bytes, value_bytes = self._serialize_key(key), self._serialize_value(value)
-        record = Record(NO_OFFSET, timestamp_ms, key_bytes, value_bytes, tuple(headers))
-        record_bytes = record_bytes_max(record)
+        key_bytes, value_bytes, some_headers = self._serialize_key(key), self._serialize_value(value), tuple(headers)
+        record_bytes = record_bytes_max(key_bytes, value_bytes, some_headers)
         self._check_size(topic, HEADER_BYTES + record_bytes)
         deadline = self._deadline()
         metadata = self._topic(topic, deadline)
         chosen = self._choose_partition(metadata, partition, key_bytes, HEADER_BYTES + record_bytes)
         check = partial(self._check_still_in, transaction_number)
+        if timestamp_ms is None:  # not before the wait for metadata
+            timestamp_ms = time.time_ns() // 1_000_000
+        record = Record(NO_OFFSET, timestamp_ms, key_bytes, value_bytes, some_headers)
         return self._outbox.put(TopicPartition(topic, chosen), record, record_bytes, deadline, check)
 
     def send_arrow(self, topic: str, table: "pa.Table | pa.RecordBatch") -> TableFuture:
