@@ -23,17 +23,18 @@ class Restarts:
 
     def __init__(self) -> None:
         self.count = 0
+        """Of those that were checked."""
         self._moment: object = None
         self._seen: set[frozenset[tuple[str, bytes]]] = set()
 
     def check(self, disk: SimulatedDisk, check: Callable[[SimulatedDisk], None], *, moment: object, place: str) -> None:
-        self.count += 1
         if moment != self._moment:
             self._moment, self._seen = moment, set()
         content = frozenset((name, disk.open(name).pread(ALL_BYTES, 0)) for name in disk.list_names())
         if content in self._seen:
             return
         self._seen.add(content)
+        self.count += 1
         try:
             check(disk)
         except Exception as problem:

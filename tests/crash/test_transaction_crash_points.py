@@ -39,7 +39,7 @@ RESTART_MS = 1_800_000_000_000
 ALL_BYTES = 2**40
 SEED_COUNTS = {CrashModel.KILLED: 1, CrashModel.POWER_LOST: 2, CrashModel.TORN: 1}
 WORKLOAD_SEED = 1
-TRANSACTION_COUNT = 31
+TRANSACTION_COUNT = 37
 
 
 def test_no_crash_breaks_a_promise_about_a_transaction(crash_points: dict[str, int]) -> None:

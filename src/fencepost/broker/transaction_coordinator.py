@@ -17,7 +17,7 @@ from fencepost.broker.catalogue import TRANSACTION_TOPIC
 from fencepost.broker.partition_log import PartitionLog, PendingAppend
 from fencepost.errors import ErrorCode, Refusal
 from fencepost.journal.disk import DiskFull
-from fencepost.partition.append import decide_marker, is_transaction_open
+from fencepost.partition.append import decide_marker, expect_batch, is_transaction_open
 from fencepost.records.builder import build_batch
 from fencepost.records.control import ControlMarker, build_marker
 from fencepost.transactions.apply import apply
@@ -118,7 +118,13 @@ class TransactionCoordinator:
 
 
 def join_transaction(
-    core: "BrokerCore", call: Call, log: PartitionLog, identity: ProducerIdentity, *, is_implicit_add: bool
+    core: "BrokerCore",
+    call: Call,
+    log: PartitionLog,
+    identity: ProducerIdentity,
+    *,
+    is_implicit_add: bool,
+    base_sequence: int | None = None,
 ) -> Refusal | None:
     """None if the coordinator agrees or need not be asked, or its refusal, untranslated."""
     if not is_implicit_add and not core.settings.transaction_partition_verification_enable:
@@ -127,6 +133,8 @@ def join_transaction(
     if isinstance(is_open, Refusal):
         return core.transactions.explained(is_open, call.request.transactional_id, identity)
     if not is_open:
+        if base_sequence is not None and not is_implicit_add:
+            expect_batch(log.state, **identity._asdict(), base_sequence=base_sequence, now_ms=call.now.monotonic_ms)
         ask = _add if is_implicit_add else _verify
         if (refusal := ask(core, call, log, identity)) is not None:
             return refusal

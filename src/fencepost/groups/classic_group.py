@@ -144,7 +144,8 @@ class ClassicGroup:
         names = {offer.name for offer in protocols}
         if self.is_empty:
             return bool(protocol_type) and bool(names)
-        return protocol_type == self.protocol_type and (not self.members or bool(names & self.candidate_protocols()))
+        shared = names & self.candidate_protocols() if self.members else names
+        return protocol_type == self.protocol_type and bool(shared)
 
     def select_protocol(self) -> str:
         """Each member votes for its favourite among those that all support; the earliest vote decides a draw."""

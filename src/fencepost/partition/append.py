@@ -17,7 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from fencepost.errors import ErrorCode, Refusal
-from fencepost.partition.partition import PartitionState
+from fencepost.partition.partition import PartitionState, WaitingBatch
 from fencepost.partition.producer_state import ProducerState
 from fencepost.records.header import CONTROL_FLAG, TRANSACTIONAL_FLAG, BatchHeader
 from fencepost.records.record import increment_sequence
@@ -68,7 +68,7 @@ def decide_append(
         return Duplicate(cached.base_offset, cached.last_offset, cached.timestamp)
     if header.producer_epoch < producer.producer_epoch:
         return _epoch_refusal(header.producer_id, header.producer_epoch, producer)
-    if is_client and (refusal := _sequence_refusal(header, producer, has_epoch_per_transaction)):
+    if is_client and (refusal := _sequence_refusal(state, header, producer, has_epoch_per_transaction)):
         return refusal
     if producer.has_open_transaction and not header.attributes & TRANSACTIONAL_FLAG:
         return _not_transactional_refusal(header, producer)
@@ -81,6 +81,17 @@ def is_transaction_open(state: PartitionState, *, producer_id: int, producer_epo
     if producer_epoch < producer.producer_epoch:
         return _epoch_refusal(producer_id, producer_epoch, producer)
     return producer.has_open_transaction_of(producer_epoch)
+
+
+def expect_batch(
+    state: PartitionState, *, producer_id: int, producer_epoch: int, base_sequence: int, now_ms: int
+) -> None:
+    """A batch of the classic flow is about to be judged: of a producer that the partition does not know, no later one
+    may be stored before it."""
+    if producer_id in state.producers:
+        return
+    waiting = state.waiting.get(producer_id) or WaitingBatch(producer_epoch, base_sequence, now_ms)
+    state.waiting[producer_id] = waiting.joined_by(producer_epoch=producer_epoch, base_sequence=base_sequence)
 
 
 def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | None:
@@ -97,11 +108,17 @@ def _malformed_refusal(header: BatchHeader, *, is_client: bool) -> Refusal | Non
     return None
 
 
-def _sequence_refusal(header: BatchHeader, producer: ProducerState, has_epoch_per_transaction: bool) -> Refusal | None:
+def _sequence_refusal(
+    state: PartitionState, header: BatchHeader, producer: ProducerState, has_epoch_per_transaction: bool
+) -> Refusal | None:
     if producer.producer_epoch == NO_PRODUCER_EPOCH and not has_epoch_per_transaction:
-        return None  # KIP-360: a producer that the partition does not know may start anywhere
-    is_same_epoch = header.producer_epoch == producer.producer_epoch
-    expected = increment_sequence(producer.last_sequence, 1) if is_same_epoch else 0
+        # KIP-360: a producer that the partition does not know may start anywhere, but not overtake itself.
+        waiting = state.waiting.get(header.producer_id)
+        expected = header.base_sequence if waiting is None else min(header.base_sequence, waiting.lowest_sequence)
+    elif header.producer_epoch == producer.producer_epoch:
+        expected = increment_sequence(producer.last_sequence, 1)
+    else:
+        expected = 0
     if header.base_sequence == expected:
         return None
     return Refusal(

@@ -39,6 +39,7 @@ def apply_batch(state: PartitionState, header: BatchHeader, marker: ControlMarke
     producer = state.producers.get(header.producer_id)
     if producer is None:
         producer = state.producers[header.producer_id] = ProducerState()
+        state.waiting.pop(header.producer_id, None)
     producer.add_batch(header)
     if header.attributes & TRANSACTIONAL_FLAG and producer.current_txn_first_offset == NO_OFFSET:
         producer.current_txn_first_offset = base_offset
@@ -48,6 +49,7 @@ def apply_batch(state: PartitionState, header: BatchHeader, marker: ControlMarke
 def _apply_marker(state: PartitionState, header: BatchHeader, marker: ControlMarker) -> None:
     producer_id = header.producer_id
     producer = state.producers.setdefault(producer_id, ProducerState())
+    state.waiting.pop(producer_id, None)
     if producer.has_open_transaction:
         first_offset = producer.current_txn_first_offset
         state.transactions.complete(first_offset=first_offset, marker_offset=header.base_offset)
@@ -96,13 +98,15 @@ def apply_aborted_data_cleaned(state: PartitionState, marker_offsets: list[int])
 def expire_producers(state: PartitionState, *, now_ms: int, expiration_ms: int) -> list[int]:
     """One sweep: forget the producers that have been silent for `expiration_ms`, and say which; `now_ms` is
     monotonic."""
+    horizon_ms = now_ms - expiration_ms
+    state.waiting = {key: waiting for key, waiting in state.waiting.items() if waiting.since_ms > horizon_ms}
     expired = []
     for producer_id, producer in state.producers.items():
         if producer.has_open_transaction:
             continue
         if producer.silent_since_ms is None:
             producer.silent_since_ms = now_ms
-        elif producer.silent_since_ms <= now_ms - expiration_ms:
+        elif producer.silent_since_ms <= horizon_ms:
             expired.append(producer_id)
     for producer_id in expired:
         del state.producers[producer_id]

@@ -128,6 +128,26 @@ class OpenTransactions:
         return first_decided if first is None else min(first, first_decided)
 
 
+class WaitingBatch(NamedTuple):
+    """The lowest batch of a producer's transaction that was on its way to a partition which does not know the producer.
+
+    It may be refused for a moment (the coordinator does not have the partition yet, the disk is full) and come again;
+    no later one in flight may be stored before it.
+    """
+
+    producer_epoch: int
+    lowest_sequence: int
+    since_ms: int
+
+    def joined_by(self, *, producer_epoch: int, base_sequence: int) -> "WaitingBatch":
+        """A higher epoch is another transaction and starts over."""
+        if producer_epoch > self.producer_epoch:
+            return self._replace(producer_epoch=producer_epoch, lowest_sequence=base_sequence)
+        if producer_epoch == self.producer_epoch and base_sequence < self.lowest_sequence:
+            return self._replace(lowest_sequence=base_sequence)
+        return self
+
+
 @dataclass(slots=True)
 class PartitionState:
     log_start_offset: int = 0
@@ -137,3 +157,5 @@ class PartitionState:
     producers: dict[int, ProducerState] = field(default_factory=dict)
     transactions: OpenTransactions = field(default_factory=OpenTransactions)
     aborted: AbortedIndex = field(default_factory=AbortedIndex)
+    waiting: dict[int, WaitingBatch] = field(default_factory=dict)
+    """By producer id, for producers that the partition does not know. Not part of the fold: a restart forgets it."""

@@ -180,7 +180,9 @@ def _append(
     identity = ProducerIdentity(header.producer_id, header.producer_epoch)
     if header.attributes & TRANSACTIONAL_FLAG:
         is_implicit_add = call.api_version >= IMPLICIT_ADD_SINCE_VERSION
-        refusal = join_transaction(core, call, log, identity, is_implicit_add=is_implicit_add)
+        refusal = join_transaction(
+            core, call, log, identity, is_implicit_add=is_implicit_add, base_sequence=header.base_sequence
+        )
         if refusal is not None:
             return Refusal(produce_error(call.api_version, refusal.error_code), refusal.message)
     decision = decide_append(log.state, header, has_epoch_per_transaction=is_implicit_add)

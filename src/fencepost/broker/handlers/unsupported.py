@@ -2,8 +2,8 @@
 
 `kafka-topics --describe` asks which partitions are being moved (ListPartitionReassignments), `kafka-configs --describe
 --entity-type users` asks for quotas and for SCRAM credentials before it prints anything, `kafka-acls` shows the error
-of an API about ACLs. Without an answer they would
-stop with UnsupportedVersionException. What no tool needs is not served: elections of leaders, moves of partitions.
+of an API about ACLs. Without an answer they would stop with UnsupportedVersionException. Not served is what only
+a tool without anything to do here asks: `kafka-leader-election` and `kafka-reassign-partitions`.
 """
 
 from fencepost.broker.call import Call, Outcome

@@ -77,3 +77,9 @@ def test_an_unknown_owner_is_refused(broker: Broker, shop: tuple[int, int], vers
     refused = {0: ErrorCode.INVALID_PRODUCER_ID_MAPPING}
     assert add(broker, shop, 0, version=version, transactional_id="nobody") == refused
     assert add(broker, (shop[0] + 1, shop[1]), 0, version=version) == refused
+
+
+def test_verification_adds_nothing(broker: Broker, shop: tuple[int, int]) -> None:
+    add(broker, shop, 0)
+    assert add(broker, shop, 0, 1, version=5, verify_only=True) == {0: 0, 1: ErrorCode.TRANSACTION_ABORTABLE}
+    assert add(broker, shop, 1, version=5, verify_only=True) == {1: ErrorCode.TRANSACTION_ABORTABLE}
