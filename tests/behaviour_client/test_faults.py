@@ -71,7 +71,7 @@ def test_an_idempotent_producer_loses_nothing_and_repeats_nothing(proxy: FaultPr
     assert [int(value or b"") for value in values(proxy_upstream(proxy), topic)] == list(range(number))
 
 
-@one_broker
+@two_brokers
 @pytest.mark.parametrize(
     "code", [ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER, ErrorCode.UNKNOWN_PRODUCER_ID, ErrorCode.INVALID_PRODUCER_EPOCH]
 )
@@ -87,7 +87,7 @@ def test_a_number_that_was_refused_is_replaced_under_the_next_epoch(
     assert [int(value or b"") for value in values(proxy_upstream(proxy), topic)] == list(range(200))
 
 
-@one_broker
+@two_brokers
 def test_a_batch_that_is_refused_for_good_leaves_no_hole_for_those_behind_it(proxy: FaultProxy, topic: str) -> None:
     proxy.plan("Produce", None, None, refuse(ErrorCode.MESSAGE_TOO_LARGE), None, refuse(ErrorCode.INVALID_RECORD))
     with Producer(proxy.bootstrap_servers, batch_size=200, linger_ms=1, **QUICK) as producer:
@@ -185,7 +185,6 @@ def run_transactions(
     wait_for("the committed offset", lambda: admin.group_offsets(name)[where].offset == committed)
 
 
-@two_flows
 @pytest.mark.parametrize(
     ("code", "error", "state"),
     [

@@ -19,7 +19,7 @@ from fencepost.client.exceptions import (
 )
 from fencepost.client.producer.transaction_manager import State, TransactionManager
 from fencepost.client.values import ConsumerGroupMetadata, Offsets
-from tests.behaviour_client.conftest import one_broker, two_flows
+from tests.behaviour_client.conftest import one_broker
 from tests.behaviour_client.reading import values
 from tests.interop.support import wait_for
 
@@ -259,6 +259,20 @@ def test_a_fenced_producer_that_sends_hears_from_our_broker_who_it_was(fencepost
         assert "InitProducerId" in str(raised.value)
 
 
+def test_taking_over_aborts_what_was_left_open(servers: str, topic: str, name: str) -> None:
+    older = Producer(servers, transactional_id=name)
+    older.init_transactions()
+    older.begin_transaction()
+    older.send(topic, b"left open", partition=0).result(30)
+    with Producer(servers, transactional_id=name) as newer:
+        newer.init_transactions()
+        assert values(servers, topic) == []
+        with newer.transaction() as txn:
+            txn.send(topic, b"a", partition=0)
+    older.close()
+    assert values(servers, topic) == [b"a"]
+
+
 def test_a_transaction_that_timed_out_is_aborted_and_done_again(
     servers: str, topic: str, name: str, admin: Admin, request: pytest.FixtureRequest
 ) -> None:
@@ -322,7 +336,6 @@ class Consumer:
 
 
 @pytest.mark.parametrize(("is_given", "is_sent", "offset"), [(True, False, 4), (True, True, 3), (False, True, 4)])
-@one_broker
 def test_a_block_commits_at_its_end_with_the_offsets_of_its_consumer(
     servers: str,
     topic: str,
@@ -378,7 +391,6 @@ def send_too_much(servers: str, producer: Producer, consumer: Consumer, topic: s
         (send_too_much, RecordTooLarge, State.READY),
     ],
 )
-@two_flows
 def test_a_block_that_fails_commits_nothing_and_sends_its_consumer_back(
     servers: str,
     name: str,
