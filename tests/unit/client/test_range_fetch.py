@@ -13,7 +13,7 @@ from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.exceptions import CorruptRecord
 from fencepost.client.net.connection import Connection
 from fencepost.types import OffsetRange, TopicPartition
-from fencepost.wire.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from fencepost.wire.messages.fetch import FetchableTopicResponse, FetchRequest, FetchResponse, PartitionData
 from tests.unit.client.stored import batch, with_length
 
 WHERE = TopicPartition("t", 0)
@@ -23,10 +23,10 @@ class FakeConnection:
     def __init__(self, records: bytes) -> None:
         self._records = records
         self.versions = SimpleNamespace(choose=lambda *_, **__: 17)
-        self.sent_count = 0
+        self.sent: list[FetchRequest] = []
 
-    def send(self, *_: Any, **__: Any) -> None:
-        self.sent_count += 1
+    def send(self, request: FetchRequest, **_: Any) -> None:
+        self.sent.append(request)
 
     def receive(self) -> tuple[None, FetchResponse]:
         row = PartitionData(partition_index=0, high_watermark=30, last_stable_offset=30, records=[self._records])
@@ -36,7 +36,9 @@ class FakeConnection:
 def ranged(records: bytes, end: int) -> tuple[RangeFetch, FakeConnection]:
     connection = FakeConnection(records)
     wanted = PartitionRange(WHERE, UUID(int=1), OffsetRange(0, end))
-    return RangeFetch(cast(Connection, connection), ConsumerSettings(), wanted, leader_epoch=0), connection
+    return RangeFetch(
+        cast(Connection, connection), ConsumerSettings(fetch_min_bytes=1000), wanted, leader_epoch=0
+    ), connection
 
 
 def test_what_lies_before_a_batch_with_a_wrong_length_comes_first_and_then_the_error() -> None:
@@ -45,7 +47,13 @@ def test_what_lies_before_a_batch_with_a_wrong_length_comes_first_and_then_the_e
     assert next(chunks).next_offset == 10
     with pytest.raises(CorruptRecord, match="t-0 at offset 10"):
         next(chunks)
-    assert connection.sent_count == 1
+    assert len(connection.sent) == 1
+
+
+def test_the_last_bytes_of_a_range_do_not_wait_for_more() -> None:
+    fetch, connection = ranged(batch(0, 10), 10)
+    assert len(list(fetch.chunks(0))) == 1
+    assert [request.min_bytes for request in connection.sent] == [1]
 
 
 def test_damage_behind_the_end_of_the_range_is_not_the_readers() -> None:

@@ -121,10 +121,11 @@ def fetch_topics(targets: Mapping[TopicPartition, FetchTarget]) -> list[FetchTop
 def send_fetch(
     connection: Connection, settings: ConsumerSettings, targets: Targets, session: FetchSession | None = None
 ) -> InFlight:
-    """Ask for these partitions, of which the broker remembers nothing without a session."""
+    """Ask for these partitions. Without a session the broker remembers nothing of it, and the last bytes of what is
+    read do not wait for more."""
     request = FetchRequest(
         max_wait_ms=settings.fetch_max_wait_ms,
-        min_bytes=settings.fetch_min_bytes,
+        min_bytes=1 if session is None else settings.fetch_min_bytes,
         max_bytes=settings.fetch_max_bytes,
         isolation_level=int(settings.is_read_committed),
     )
