@@ -2,7 +2,7 @@
 
 A field name with its underscores read as dots is the setting's name in Kafka (`num_partitions` is `num.partitions`).
 `parse_settings` turns the text that people give (command line, environment, TOML) into values, and refuses an unknown
-or bad one by name. Reading those places is the shell's job; this file only knows words and values.
+or bad one by name. Reading those places is the shell's job; this file only knows names and values.
 """
 
 import dataclasses
@@ -283,7 +283,7 @@ def bounds(declaration: Declaration) -> tuple[int, int]:
 
 
 def describe_values(declaration: Declaration) -> str:
-    """What a setting can be, in words."""
+    """What a setting can be, as text for people."""
     if declaration.value_type is bool:
         return "true or false"
     if declaration.choices:

@@ -1,4 +1,4 @@
-"""Words that every room shares."""
+"""Types that every room shares."""
 
 from typing import NamedTuple
 from uuid import UUID

@@ -56,7 +56,7 @@ class Stored:
 @click.option("-H", "--header", "headers", multiple=True, metavar="NAME=VALUE", help="A header; may be repeated.")
 @click.option("-p", "--partition", type=click.IntRange(min=0), help="Where all go; otherwise their keys say.")
 @click.option("-t", "--transaction", is_flag=True, help="All of it in one transaction.")
-@click.option("--transactional-id", metavar="ID", help="The same, under this id: fences whoever else has it.")
+@click.option("--transactional-id", metavar="ID", help="The same, under this id: fences another producer with it.")
 @click.option("--abort", "ending", flag_value="abort", help="Abort the transaction at the end, on purpose.")
 @click.option("--leave-open", "ending", flag_value="leave-open", help="Leave it open, on purpose: readers wait.")
 @json_option

@@ -1,7 +1,7 @@
-"""The door to one data folder. The journal sees files through this door and in no other way.
+"""One data folder, as the journal sees it: files are reached through this interface and in no other way.
 
 Two things stand behind it: real files (`server/file_disk.py`) and a simulated disk that loses what was never
-synced (`lab/simulated_disk.py`). What the door promises, and what the simulation takes away:
+synced (`lab/simulated_disk.py`). What it promises, and what the simulation takes away:
 
 * `pwritev` and `truncate` are durable only after `datasync` of that file returned;
 * names made by `create`, `rename` and `unlink` are durable only after `sync_folder` returned;

@@ -1,7 +1,7 @@
 """Batches from segments: which rows a fetch wants, and few large reads for them.
 
 Frames of one partition lie between frames of others. Two of them are read together when what lies between is cheaper to
-read over than to skip; the disk is told of all reads before the first, so that a cold one serves them side by side.
+read over than to skip; the disk learns of all reads before the first, so that a cold one serves them side by side.
 Every frame that leaves here has passed its checksums and is the one that the index meant.
 """
 

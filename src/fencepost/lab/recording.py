@@ -1,7 +1,7 @@
 """A recording of what a broker is asked and what it writes down, in order: the documents' steps, as they happen.
 
 `record` listens at two places of a running core, the entry of requests and the journal, and changes nothing. Each
-event is one line of plain words; internal records are decoded. Requests that every client sends all the time
+event is one line of plain text; internal records are decoded. Requests that every client sends all the time
 (metadata, heartbeats, fetches) are left out.
 """
 
