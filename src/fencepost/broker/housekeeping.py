@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from fencepost.broker.cleaner import Cleaner
 from fencepost.broker.state import dump_checkpoint
-from fencepost.groups.deletion import decide_expiry
+from fencepost.groups.expiry import decide_expiry
 from fencepost.journal.disk import DiskFull
 from fencepost.partition.apply import expire_producers, resume_producers
 from fencepost.transactions.ending import ExpirySweep, decide_abort, sweep_timed_out

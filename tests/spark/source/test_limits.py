@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fencepost.client.consumer.arrow_range import PartitionRange
-from fencepost.spark.source.batch import count_offsets, gather_small, limit_offsets, split_ranges
+from fencepost.spark.source.planning import count_offsets, gather_small, limit_offsets, split_ranges
 from fencepost.types import NO_TOPIC_ID, OffsetRange, TopicPartition
 
 lengths = st.lists(st.integers(1, 2**40) | st.integers(1, 50), min_size=1, max_size=30)

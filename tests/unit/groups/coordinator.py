@@ -16,12 +16,8 @@ from fencepost.groups.classic_membership import decide_heartbeat, decide_leave, 
 from fencepost.groups.consumer_group import TopicIdPartition, TopicMetadata
 from fencepost.groups.consumer_heartbeat import decide_consumer_heartbeat
 from fencepost.groups.decision import Decision
-from fencepost.groups.deletion import (
-    decide_delete_group,
-    decide_expiry,
-    decide_offset_delete,
-    decide_partitions_deleted,
-)
+from fencepost.groups.deletion import decide_delete_group, decide_offset_delete, decide_partitions_deleted
+from fencepost.groups.expiry import decide_expiry
 from fencepost.groups.offset_commit import OfferedOffset, decide_offset_commit, decide_txn_offset_commit, fetch_offsets
 from fencepost.groups.state import GroupsState
 from fencepost.groups.states import ClassicGroupState

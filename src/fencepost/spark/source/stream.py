@@ -15,10 +15,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMa
 
 from fencepost.settings import INT64_MAX
 from fencepost.spark.offsets import InvalidSourceOffset, OffsetJson, SourceOffsets, from_json
-from fencepost.spark.source.batch import count_offsets, input_partitions, limit_offsets, not_overtaken, read_plan
 from fencepost.spark.source.cluster import SourceCluster
 from fencepost.spark.source.following import check_cluster, deleted, is_replaced, plot_course, replaced
 from fencepost.spark.source.options import SourceOptions, stream_start
+from fencepost.spark.source.planning import count_offsets, input_partitions, limit_offsets, not_overtaken, read_plan
 from fencepost.spark.source.reading import read_partition
 from fencepost.spark.source.start import resolve_start
 
