@@ -4,6 +4,7 @@ A terminal is a bash that lives as long as the reader, so that folders, variable
 that fails fails the page, wherever in a block it stands.
 """
 
+import contextlib
 import os
 import queue
 import signal
@@ -47,8 +48,10 @@ class Terminal:
 
     def _read(self) -> None:
         assert self._process.stdout is not None
-        for line in self._process.stdout:
-            self._lines.put(line)
+        # `close` does not wait for the end: a process outside of the group may still hold the other side.
+        with contextlib.suppress(ValueError):
+            for line in self._process.stdout:
+                self._lines.put(line)
         self._lines.put(None)
 
     def type(self, text: str, script: Path) -> None:

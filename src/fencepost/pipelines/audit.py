@@ -15,7 +15,7 @@ proves nothing then, because of two such records one may be lost and the other o
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import reduce
 from typing import Any, NamedTuple
@@ -135,6 +135,7 @@ class Rule:
 
 def key_rule(frame: DataFrame, outputs: Sequence[str], input_key: str, output_key: str) -> Rule:
     """Every input record has exactly one record on every output, with the same identity."""
+    outputs = list(dict.fromkeys(outputs))
     expected, actual = dict.fromkeys(outputs, input_key), dict.fromkeys(outputs, output_key)
     return Rule([frame], outputs, lambda inputs: dict.fromkeys(outputs, inputs[0]), expected, actual)
 
@@ -212,12 +213,21 @@ def find_inputs(rule: Rule, missing: Sequence[Row], rows: DataFrame) -> list[Fin
     findings = []
     for row in missing:
         pair = row["output"], row["identity"]
-        spans = [Span(place.topic, place.partition, place.offset, place.offset) for place in inputs[pair]]
-        made = (rule.expected([span.of(frame) for frame in rule.inputs]) for span in spans)
-        siblings = [tuple(one) for each in made for one in each.select("output", "identity").intersect(found).collect()]
-        kind = TORN if any(sibling != pair for sibling in siblings) else LOST
+        made = siblings(rule, pair, inputs[pair])
+        there = [tuple(one) for each in made for one in each.intersect(found).collect()]
+        kind = TORN if any(sibling != pair for sibling in there) else LOST
         findings.append(Finding(kind, *pair, inputs=inputs[pair], outputs=places(row)))
     return findings
+
+
+def siblings(rule: Rule, pair: Pair, inputs: Sequence[Place]) -> Iterator[DataFrame]:
+    """What else the input records of this one make, and itself."""
+    if rule.pipeline is None:
+        yield table_of(rule, [(output, pair[1]) for output in rule.outputs])
+        return
+    for place in inputs:
+        span = Span(place.topic, place.partition, place.offset, place.offset)
+        yield rule.expected([span.of(frame) for frame in rule.inputs]).select("output", "identity")
 
 
 class Span(NamedTuple):
@@ -239,13 +249,19 @@ class Span(NamedTuple):
 
 
 def search(rule: Rule, wanted: Sequence[Pair]) -> dict[Pair, tuple[Place, ...]]:
-    """The input records that make these. An output does not say which one it comes from: the rule is applied to ever
-    smaller ranges of offsets.
+    """The input records that make these. An output of a pipeline does not say which one it comes from: the rule is
+    applied to ever smaller ranges of offsets. By keys one look through the input is enough.
     """
+    targets = table_of(rule, wanted)
+    found: dict[Pair, list[Place]] = {pair: [] for pair in wanted}
+    if rule.pipeline is None:
+        name = identity(rule.outputs[0], rule.expected_identities)
+        keyed = rule.inputs[0].select(name.alias("name"), "topic", "partition", "offset")
+        for row in targets.join(keyed, f.col("identity").eqNullSafe(f.col("name"))).drop("name").collect():
+            found[row["output"], row["identity"]].append(Place(*row[2:]))
+        return {pair: tuple(sorted(at)) for pair, at in found.items()}
     ends = [frame.groupBy("topic", "partition").agg(f.max("offset")) for frame in rule.inputs]
     spans = [Span(topic, partition, 0, last) for end in ends for topic, partition, last in end.collect()]
-    targets = rule.inputs[0].sparkSession.createDataFrame(list(wanted), "output string, identity string")
-    found: dict[Pair, list[Place]] = {pair: [] for pair in wanted}
     while spans:
         pieces = [piece for span in spans for piece in span.split()]
         tables = (rule.expected([piece.of(frame) for frame in rule.inputs]) for piece in pieces)
@@ -257,6 +273,10 @@ def search(rule: Rule, wanted: Sequence[Pair]) -> dict[Pair, tuple[Place, ...]]:
                 found[output, name].append(Place(*pieces[number][:3]))
             break
     return {pair: tuple(sorted(at)) for pair, at in found.items()}
+
+
+def table_of(rule: Rule, pairs: Sequence[Pair]) -> DataFrame:
+    return rule.inputs[0].sparkSession.createDataFrame(list(pairs), "output string, identity string")
 
 
 def check_outputs(rule: Rule, rows: DataFrame) -> None:
@@ -304,7 +324,7 @@ def with_key(frame: DataFrame) -> DataFrame:
 
 def identity(output: str, expressions: Mapping[str, str]) -> Column:
     given = expressions.get(output)
-    return f.expr(given).cast("string") if given else key_and_value()
+    return key_and_value() if given is None else f.expr(given).cast("string")
 
 
 def key_and_value() -> Column:

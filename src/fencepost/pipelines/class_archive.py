@@ -72,7 +72,8 @@ def using_archive() -> str:
     path = archive_path()
     if path is None or not path.exists():
         return ""
-    os.utime(path)
+    with contextlib.suppress(OSError):  # it may be another user's, and can be used all the same
+        os.utime(path)
     return f'"-XX:SharedArchiveFile={path}" {QUIET}'
 
 
@@ -98,8 +99,9 @@ def make_archive(path: Path, servers: str, folder: Path) -> Path:
         with made.open("rb") as file:
             os.fsync(file.fileno())
         for archive in path.parent.rglob("classes-*.jsa"):
-            if time.time() - archive.stat().st_mtime > UNUSED_S:
-                archive.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # another warm-up has removed it
+                if time.time() - archive.stat().st_mtime > UNUSED_S:
+                    archive.unlink()
         return made.rename(path)
     finally:
         made.unlink(missing_ok=True)

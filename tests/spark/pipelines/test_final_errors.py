@@ -7,6 +7,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from fencepost.client import Admin
 from fencepost.pipelines.restarting import in_one_line, is_final
+from fencepost.spark.source.following import DataLoss
 from tests.spark.pipelines.use import Drained, create, one, write
 
 pytestmark = pytest.mark.timeout(1800)
@@ -62,7 +63,7 @@ def test_loss_that_a_task_finds_is_final_and_told_in_one_line(spark):
 
 
 def test_a_row_that_looks_like_loss_is_not_final(spark):
-    fake = "x\nfencepost.spark.source_loss.DataLoss: fake"
+    fake = f"x\n{DataLoss.__module__}.DataLoss: fake"
 
     @f.udf("string")
     def refuse(value):

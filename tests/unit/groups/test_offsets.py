@@ -60,6 +60,15 @@ def test_a_producer_from_before_kip_447_commits_in_any_state(coordinator):
     assert coordinator.txn_commit(PRODUCER, 2) is ErrorCode.NONE
 
 
+# Scenario 40: the marker is what recovery brings.
+def test_after_a_crash_between_prepare_and_marker_offsets_are_unstable_and_then_committed(coordinator):
+    coordinator.txn_commit(PRODUCER, 50)
+    coordinator.restart()
+    assert coordinator.fetch(require_stable=True).error_code == ErrorCode.UNSTABLE_OFFSET_COMMIT
+    coordinator.marker(PRODUCER, is_commit=True)
+    assert coordinator.fetch(require_stable=True).committed_offset == 50
+
+
 # Scenario 41.
 def test_offsets_of_a_group_that_was_deleted_do_not_come_back_with_their_transaction(coordinator):
     coordinator.commit(42, partition=0)

@@ -64,3 +64,16 @@ def test_a_jvm_that_makes_an_archive_or_has_one_is_left_alone() -> None:
     assert names_an_archive("-Xmx1g -XX:ArchiveClassesAtExit=mine.jsa")
     assert names_an_archive("-XX:SharedArchiveFile=mine.jsa")
     assert not names_an_archive("-XX:+UseParallelGC")
+
+
+def test_an_archive_of_another_user_is_used_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    path = archive_path()
+    assert path is not None
+    path.parent.mkdir(parents=True)
+    path.touch()
+
+    def refuse(_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.utime", refuse)
+    assert using_archive().startswith(f'"-XX:SharedArchiveFile={path}" ')
