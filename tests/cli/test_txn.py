@@ -1,5 +1,6 @@
 """`fencepost txn` against both brokers."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -20,9 +21,9 @@ def shop(cli: Cli, servers: str, name: str) -> Iterator[Producer]:
 
 
 def sell(producer: Producer, name: str, number: int) -> None:
-    producer.send(f"{name}-invoices", value=b"invoice", partition=0).result()
-    producer.send(f"{name}-shipments", value=b"shipment", partition=0).result()
-    producer.send(f"{name}-invoices", value=b"second invoice", partition=0).result()
+    for topic, value in (("invoices", b"invoice"), ("shipments", b"shipment"), ("invoices", b"second invoice")):
+        producer.send(f"{name}-{topic}", value=value, partition=0).result()
+        time.sleep(0.002)  # the timeline goes by milliseconds
     producer.send_offsets_to_transaction({(f"{name}-purchases", 0): number}, f"{name}-group")
 
 
