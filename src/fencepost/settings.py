@@ -304,13 +304,13 @@ def describe_values(declaration: Declaration) -> str:
     return "text"
 
 
-def parse_assignments(option: str, texts: Iterable[str], *, example: str) -> dict[str, str]:
+def parse_assignments(option: str, texts: Iterable[str], *, example: str, form: str = "NAME=VALUE") -> dict[str, str]:
     """What an option that takes NAME=VALUE was given, each time that it was given."""
     given = {}
     for text in texts:
         name, separator, value = text.partition("=")
         if not separator or not name.strip():
-            raise InvalidSetting(f"{option} {text}: expected NAME=VALUE, for example {option} {example}")
+            raise InvalidSetting(f"{option} {text}: expected {form}, for example {option} {example}")
         given[name.strip()] = value.strip()
     return given
 

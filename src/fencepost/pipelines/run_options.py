@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fencepost import settings
 from fencepost.client.consumer.settings import ConsumerSettings
 from fencepost.client.settings import ProducerSettings
 from fencepost.pipelines.pipeline import Pipeline
@@ -59,15 +60,7 @@ class RunOptions:
 
 
 def parse_assignments(options: Iterable[str]) -> dict[str, str]:
-    given = {}
-    for option in options:
-        name, separator, value = option.partition("=")
-        if not separator or not name.strip():
-            raise InvalidSetting(
-                f"--set {option}: expected OPTION=VALUE, for example --set maxOffsetsPerTrigger=100000"
-            )
-        given[name.strip()] = value.strip()
-    return given
+    return settings.parse_assignments("--set", options, example="maxOffsetsPerTrigger=100000", form="OPTION=VALUE")
 
 
 def session_options(given: Mapping[str, str], pipelines: Iterable[Pipeline]) -> dict[str, str]:
